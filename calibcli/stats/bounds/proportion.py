@@ -112,6 +112,10 @@ def mean_absolute_deviation(rows: Floats, proportion: Floats) -> Floats:
     return result
 
 
+# The comparison of Hoeffding (1956) behind bounds of a rate needs an error probability of at most so much.
+MOST_DELTA = 0.25
+
+
 def rate_bounds(positive: Floats, rows: Floats, *, delta_each_side: float) -> tuple[Floats, Floats]:
     """
     Return bounds for the mean probability of labels that may each have their own.
@@ -123,7 +127,7 @@ def rate_bounds(positive: Floats, rows: Floats, *, delta_each_side: float) -> tu
 
     Args:
         rows: Number of labels, shape (n,), at least 1.
-        delta_each_side: Error probability of each end, at most 1/4.
+        delta_each_side: Error probability of each end, at most `MOST_DELTA`.
 
     References:
         Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4; Greenberg & Mohri (2014), Stat. Probab. Lett.

@@ -10,9 +10,10 @@ import numpy.typing as npt
 from calibcli.codec import INLINE, Between, Declared
 from calibcli.names import MeasureName
 from calibcli.stats.bounds import betting
-from calibcli.stats.gates.cells import SPARSE, UNIT, Partition, Sums
+from calibcli.stats.gates.cells import SPARSE, Partition, Sums
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table import Floats, run_starts
+from calibcli.stats.table.grid import UNIT
 from calibcli.values import dataclass
 
 ROUNDING = 2.0**-46

@@ -23,10 +23,9 @@ from calibcli.stats.recalibrators.segments import SegmentColumn
 from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts, sliced
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins, bin_index, equal_width_edges, segment_sums
-from calibcli.stats.table.grid import GridTable, Table, placed
+from calibcli.stats.table.grid import UNIT, GridTable, Table, placed
 from calibcli.values import dataclass
 
-UNIT = float(1 << 52)
 # Scores are known to a cell: of so many the loss of evidence is beyond notice (see `Bets`).
 _LEAST_CELLS = 720
 # A state may have so many.

@@ -31,7 +31,7 @@ from calibcli.stats.measures.distance import (
     number_of_bins,
 )
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges, looks_discrete
-from calibcli.stats.table.grid import Table, residuals
+from calibcli.stats.table.grid import Table, open_variance, residuals
 
 
 def ece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
@@ -96,7 +96,7 @@ class DceGrowth:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._variance = float((table.weight * table.score * (1.0 - table.score)).sum()) / table.total_rows
+        self._variance = float(open_variance(table).sum()) / table.total_rows
 
     def calibrated(self, rows: float, *, finer: bool = False) -> float:
         """

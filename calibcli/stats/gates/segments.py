@@ -10,9 +10,9 @@ from calibcli.names import Bound, MeasureName, Relation, SegmentMeasure, Target,
 from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.betting import Stakes
-from calibcli.stats.bounds.proportion import range_margin, sum_margin
+from calibcli.stats.bounds.proportion import MOST_DELTA, range_margin, sum_margin
 from calibcli.stats.gates.any_time import ROUNDING, Bets
-from calibcli.stats.gates.cells import UNIT, FrozenSegments, Partition, Sums
+from calibcli.stats.gates.cells import FrozenSegments, Partition, Sums
 from calibcli.stats.gates.claim import (
     NO_CONFIDENCE,
     ONE_LOOK,
@@ -45,11 +45,8 @@ from calibcli.stats.measures.segments import (
     subset,
 )
 from calibcli.stats.table import Floats, Integers, run_starts
-from calibcli.stats.table.grid import Table
+from calibcli.stats.table.grid import UNIT, Table
 from calibcli.values import dataclass
-
-# Bounds of a rate are made for error probabilities up to this.
-_MOST_DELTA = 0.25
 
 # Beyond so many rows, as a power of ten, the bounds are too close together to be computed.
 _MOST_ROWS = 13.0
@@ -294,7 +291,7 @@ def _mce_ends(some: Segments, unit: float, at_lower: float, at_upper: float) -> 
     over all scores, in each of m segments but for its share of the error.
     """
     share, label = at_lower / max(some.size, 1), unit / np.sqrt(some.variance)
-    spread = min((1.0 - _FOR_BIAS) * share, _MOST_DELTA), min(at_upper, _MOST_DELTA)
+    spread = min((1.0 - _FOR_BIAS) * share, MOST_DELTA), min(at_upper, MOST_DELTA)
     squares = some.squares.tolist()
     below = np.array([range_margin(one, delta=spread[0]) for one in squares])
     above = np.array([sum_margin(one, delta=spread[1]) for one in squares])
@@ -315,14 +312,14 @@ def sizes_of(some: Segments, at_lower: float, at_upper: float) -> tuple[Floats, 
 def sizes_above(some: Segments, delta: float) -> Floats:
     if not some.size:
         return np.zeros(0)
-    wide = bias_bounds(some, delta=min(delta, _MOST_DELTA))
+    wide = bias_bounds(some, delta=min(delta, MOST_DELTA))
     return np.maximum(0.0, np.maximum(wide.lower, -wide.upper))
 
 
 def sizes_below(some: Segments, delta: float) -> Floats:
     if not some.size:
         return np.zeros(0)
-    close = bias_bounds(some, delta=min(delta, _MOST_DELTA))
+    close = bias_bounds(some, delta=min(delta, MOST_DELTA))
     return np.maximum(close.upper, -close.lower)
 
 

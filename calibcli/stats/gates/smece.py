@@ -21,7 +21,7 @@ from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_b
 from calibcli.stats.measures.if_calibrated import mean_spread
 from calibcli.stats.measures.smooth_ece import BY_BETS, in_few_places, noise_of_norm, stakes_for, upper_bound
 from calibcli.stats.table import kernel
-from calibcli.stats.table.grid import Table, residuals
+from calibcli.stats.table.grid import Table, open_variance, residuals
 
 
 class SmeceGrowth:
@@ -37,7 +37,7 @@ class SmeceGrowth:
         self.limit, rows = limit, table.total_rows
         self._table, self._expected = table, expected
         self._bandwidth = max(limit, kernel.LEAST_BANDWIDTH)
-        variance = table.weight * table.score * (1.0 - table.score)
+        variance = open_variance(table)
         held = kernel.in_cells(table.score, variance)
         series = kernel.cosine_series_of_cells(held)
         self._spread = mean_spread(series, held, bandwidth=self._bandwidth) / math.sqrt(rows)

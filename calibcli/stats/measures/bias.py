@@ -9,7 +9,12 @@ import numpy as np
 from calibcli.names import MeasureName, Target
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_a_mean
-from calibcli.stats.bounds.proportion import bounds_of_a_rate, clopper_pearson_of_a_rate, sum_margin
+from calibcli.stats.bounds.proportion import (
+    MOST_DELTA,
+    bounds_of_a_rate,
+    clopper_pearson_of_a_rate,
+    sum_margin,
+)
 from calibcli.stats.measures import (
     HELD_OUT,
     NO_WEIGHTED_INTERVAL,
@@ -21,9 +26,6 @@ from calibcli.stats.measures.if_calibrated import DUST, Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals
-
-# The comparison of Hoeffding (1956) behind `bounds_of_a_rate` needs an error probability of at most so much.
-_MOST_DELTA = 0.25
 
 _SHARE_BESIDE_BETS = 0.1
 
@@ -143,7 +145,7 @@ def _interval(table: Table, value: float, mean_score: float, *, confidence: floa
         margin = deviation(table, delta=delta)
         bounds, method = (value - margin, value + margin), "Hoeffding at the effective number of rows"
     else:
-        bounds, method = _shortest(table, value, mean_score, delta=min(delta, _MOST_DELTA))
+        bounds, method = _shortest(table, value, mean_score, delta=min(delta, MOST_DELTA))
     lower, upper = max(-mean_score, bounds[0]), min(1.0 - mean_score, bounds[1])
     ones, rows = table.total_positive_rows, table.total_rows
     if (lower, upper) != bounds or (not table.weighted and min(ones, rows - ones) < _LEAST_RARER):

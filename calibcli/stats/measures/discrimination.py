@@ -24,7 +24,7 @@ from calibcli.stats.measures import (
 from calibcli.stats.measures.if_calibrated import MANY_EVENTS, Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import Floats, summed_products
-from calibcli.stats.table.grid import Table
+from calibcli.stats.table.grid import Table, open_variance
 from calibcli.values import dataclass
 
 METHOD = "Gaffke's bounds of both labels, put together"
@@ -197,7 +197,7 @@ def _if_calibrated(table: Table) -> Reference:
         return UNKNOWN
     likely = _Ranked.of(weight * score, weight * (1.0 - score))
     # No row is compared with itself: it would be a tie.
-    alone = float((weight * score * (1.0 - score)).sum())
+    alone = float(open_variance(table).sum())
     pairs = expected * (total - expected)
     mean = (pairs * likely.area - 0.5 * alone) / (pairs - alone)
     # With label 1 in place of 0 a row is compared with those of label 0, and no longer with those of label 1.

@@ -17,7 +17,7 @@ from calibcli.stats.numerics import crossing, student_quantile, summed_products
 from calibcli.stats.recalibrators import newton
 from calibcli.stats.recalibrators.logistic import Solution, solved
 from calibcli.stats.table import Floats
-from calibcli.stats.table.grid import Table
+from calibcli.stats.table.grid import Table, open_variance
 from calibcli.values import dataclass
 
 _MOST_STEPS = 20
@@ -239,7 +239,7 @@ def _if_calibrated(name: MeasureName, table: Table) -> Reference:
     line where all scores that leave events open have one logit.
     """
     null = 1.0 if name is MeasureName.COX_SLOPE else 0.0
-    information = table.weight * table.score * (1.0 - table.score)
+    information = open_variance(table)
     whole = float(information.sum())
     if table.weighted or whole < MANY_EVENTS:
         return null, None

@@ -20,8 +20,6 @@ from calibcli.stats.table.sliced import COARSE_CELLS, RunningSlices, Sums, coars
 from calibcli.stats.table.value_cells import Moments
 from calibcli.values import dataclass
 
-_UNIT = float(1 << 52)
-
 # Scores from here on have a slot, and 0 has one: what lies between is as rare as it is small.
 _LEAST = 2.0**-64
 
@@ -90,10 +88,7 @@ class ClassCells:
         slots = self._slots
         slot = slots.of_code[cells.cell_of(probability.reshape(-1))].reshape(probability.shape)
         slot[np.arange(label.size), label] = slots.nowhere
-        distance = slots.edge[slot]
-        distance -= probability
-        distance *= _UNIT
-        whole = np.rint(distance, out=distance).astype(np.int64)
+        whole = cells.distances(probability, slots.edge[slot]).astype(np.int64)
         times: int | Integers = 1
         if counts is not None:
             whole *= counts[:, None]

@@ -233,7 +233,7 @@ class Counting:
 
 # Distances to the cell's edge are kept in units of 2^-52, so that sums are integers and every order,
 # shard and number of workers gives the same bits.
-_UNIT = float(1 << 52)
+UNIT = float(1 << 52)
 
 _MOST_ROWS_IN_A_CELL = 1_000_000_000
 
@@ -492,14 +492,14 @@ def placed(score: Floats) -> tuple[Integers, Floats]:
 def distances(score: Floats, edge: Floats) -> Floats:
     """Return how far scores lie below the edges of their cells, in whole units, where the edges were."""
     edge -= score
-    edge *= _UNIT
+    edge *= UNIT
     return np.rint(edge, out=edge)
 
 
 def mean_below(edge: Floats, below: Integers, rows: Integers) -> Floats:
     """Return the mean score of rows from the sum of their distances to an edge."""
     mean: Floats = below / np.maximum(rows, 1)
-    mean /= _UNIT
+    mean /= UNIT
     np.subtract(edge, mean, out=mean)
     return np.maximum(mean, 0.0, out=mean)
 

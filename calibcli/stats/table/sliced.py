@@ -22,7 +22,6 @@ _BUFFER_ROWS = 1 << 20
 COARSE_CELLS = 5_040
 _FINE = cells.CELLS // COARSE_CELLS
 _MOST_ROWS_IN_A_CELL = 10_000_000
-_UNIT = float(1 << 52)
 
 
 class Registry:
@@ -282,7 +281,7 @@ class RunningSlices:
             return Leaves(whole.part, score, rows, positive, (score * positive, score * (rows - positive)))
         edge = cells.upper_edge(whole.point)
         _refuse_full_cells(rows, *whole.whole[2:])
-        below = [one / _UNIT for one in whole.whole[2:]]
+        below = [one / cells.UNIT for one in whole.whole[2:]]
         sums = edge * positive - below[0], edge * (rows - positive) - below[1]
         return Leaves(whole.part, edge, rows, positive, sums)
 
@@ -338,7 +337,7 @@ def _in_cells(exact: Sums) -> Sums:
     score = exact.point.view(np.float64)
     code, edge = coarse_cell(*cells.cell_and_edge(score))
     rows, positive = exact.whole
-    distance = np.rint((edge - score) * _UNIT).astype(np.int64)
+    distance = cells.distances(score, edge).astype(np.int64)
     return Sums(exact.part, code, (rows, positive, distance * positive, distance * (rows - positive)))
 
 
