@@ -10,6 +10,7 @@ from calibcli.errors import NotConverged
 from calibcli.names import FitLoss, MeasureName, Purpose, Target
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.bounds import Interval
+from calibcli.stats.bounds.resampling import ends_of_draws
 from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, UNKNOWN, Estimate, Range, Reference
 from calibcli.stats.measures.if_calibrated import Measures, Settings, Shared, of_draws, of_moments
 from calibcli.stats.measures.regression import one_logit
@@ -250,9 +251,8 @@ class _Way:
         gaps are about as large as they can be, noise makes estimates too small, not too large: the truth then
         lies as far above them as they lie below the fitted curve's (the basic bootstrap).
         """
-        drawn = np.sort(self.shown(name, _WAY.size)[0])
-        most = math.ceil((1.0 - delta) * drawn.size) - 1
-        least, upper = float(drawn[-1 - most]), float(drawn[most])
+        drawn = self.shown(name, _WAY.size)[0]
+        least, upper = ends_of_draws(drawn, confidence=1.0 - 2.0 * delta).tolist()
         upper = max(upper, 2.0 * value - least)
         # No gap is larger than its score allows.
         possible = np.maximum(self.score, 1.0 - self.score).max() if name is MeasureName.EMAX else 1.0

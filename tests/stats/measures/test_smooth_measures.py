@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from calibcli.families import Home
 from calibcli.names import Binning, MeasureName, Target
 from calibcli.stats.measures import Estimate, measure_named
+from calibcli.stats.measures import smooth as module
 from calibcli.stats.measures.distance import LOWER_CELLS as DISTANCE_CELLS
 from calibcli.stats.measures.distance import (
     SMOOTH_CELLS,
@@ -574,6 +575,10 @@ def test_an_interval_needs_as_many_draws_as_its_confidence() -> None:
         uppers.append(interval.ends[1])
     assert uppers == sorted(uppers)
     assert uppers[1] < uppers[2]
+    # One of 400 others passes the largest of 400 draws, two the next.
+    way = module._Curve.of(table, draws=400, seed=0).way
+    assert way is not None
+    assert uppers[1] >= way.shown(M.EMAX, module._WAY.size)[0].max()
     found = calibration_index(table, name=M.EMAX, confidence=0.9991)
     assert found.interval is None
     assert "no interval: so high a confidence takes more than 2,000 draws" in found.assumptions
