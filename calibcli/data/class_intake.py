@@ -327,7 +327,7 @@ class ClassIntake(Intake):
         return probability
 
     def _note_outside(self, values: Floats, outside: Booleans, places: Places) -> None:
-        """Note, for the first column that has some, the values out of range."""
+        """Note the values out of range, by the place of their column."""
         for place in np.flatnonzero(outside.any(axis=0)).tolist():
             rows = np.flatnonzero(outside[:, place])
             fault = Fault.among(rows, values[rows, place], places)

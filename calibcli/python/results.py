@@ -59,7 +59,6 @@ class Shown(ABC):
         return self.text().rstrip("\n")
 
     def _repr_html_(self) -> str:
-
         return html_of_page(self.page())
 
 
