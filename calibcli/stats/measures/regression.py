@@ -104,7 +104,7 @@ class Profile:
             except np.linalg.LinAlgError:
                 return None
             at = at - move
-            if not (np.all(np.isfinite(at)) and (at[-1] - best[-1]) * width > 0.0):
+            if not (np.all(np.isfinite(at)) and np.sign(at[-1] - best[-1]) == np.sign(width)):
                 return None
             if abs(move[-1]) <= _STEP * abs(width):
                 return float(at[-1])
