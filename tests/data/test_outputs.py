@@ -40,6 +40,25 @@ def test_an_error_leaves_what_was_there(error: type[BaseException], tmp_path: Pa
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
+def test_permissions_are_those_of_any_new_file(tmp_path: Path) -> None:
+    """The umask decides, not the habits of temporary files."""
+    before = os.umask(0o027)
+    try:
+        write_file(tmp_path / "a.txt", b"")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == 0o640
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    """Its target is replaced."""
+    (tmp_path / "real.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to("real.txt")
+    write_file(tmp_path / "link.txt", b"new")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").read_text() == "new"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("size", [10, 5_000_000])
 def test_a_full_disk_is_one_line(size: int) -> None:
