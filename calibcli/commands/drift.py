@@ -41,6 +41,7 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
     if options.cut.most_values != DriftCutting().most_values and not columns.on:
         msg = "--max-values is of further columns, and --on names none"
         raise IdleOption(msg, "name them with --on, or leave out --max-values", options=("max-values",))
+    kinds = options.cut.kinds(columns.on)
     if len(rows.inputs) == 1:
         return _by_group(rows, options)
     old, new = rows.inputs
@@ -53,7 +54,6 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
     if isinstance(old, str) and isinstance(new, str) and same_file(old, new):
         msg = f"{shown_path(new)} would be compared with itself"
         raise UsageProblem(msg, "name the new rows second, or one file and --by COL")
-    kinds = options.cut.kinds(columns.on)
     before, after = _read(rows, old), _read(rows, new)
     score = before.resolved.score
     tables = before.table, after.table

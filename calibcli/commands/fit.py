@@ -287,7 +287,7 @@ def _sure(through: Through) -> tuple[str, ...]:
         return ()
     ends = " or ".join(f"{end:g}" for end, some in counts.items() if some)
     cost = "a new row there with the other label has an infinite log loss"
-    return (f"{rows:,} of the fit rows get {ends}: {cost}.",)
+    return (f"{rows:,} of the fit rows {'gets' if rows == 1 else 'get'} {ends}: {cost}.",)
 
 
 def _report(gathered: Gathered, method: FitMethod, record: FitRecord) -> FitReport:
@@ -359,10 +359,9 @@ def _refuse_idle(columns: Columns, which: MapOptions, options: FitOptions) -> No
     methods = which.candidate or DEFAULT_CANDIDATES if auto else (RecalibratorName(method),)
     heeded = heeded.union({"folds"} if auto else (), *map(options.used_by, methods))
     _refuse_unheeded(f"--method {method.value}", heeded, options)
-    for given, option in ((which.candidate, "--candidate"), (columns.group, "--group")):
-        if given and not auto:
-            msg = f"{option} without --method auto"
-            raise IdleOption(msg, f"pass --method auto, or leave out {option}", options=(option[2:],))
+    if columns.group is not None and not auto:
+        msg = "--group without --method auto"
+        raise IdleOption(msg, "pass --method auto, or leave out --group", options=("group",))
 
 
 def _refuse_unheeded(method: str, heeded: Collection[str], options: FitOptions) -> None:

@@ -24,7 +24,7 @@ from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import Artifact, ClassArtifact, read_artifact, read_class_artifact
 from calibcli.documents.sealed import canonical_text, trust
 from calibcli.documents.state import locked, read_state, refuse_state, save_state
-from calibcli.errors import EmptyTable, InputProblem, UsageProblem
+from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
     DEFAULT_CONFIDENCE,
@@ -206,7 +206,7 @@ def _of_segments(columns: Columns, options: VerifyOptions, requested: StateOptio
         raise UsageProblem(msg, "leave it out, and name batches with --batch")
     if requested.planned_rows is not None or options.bins is not None or options.binning is not None:
         msg = "--bins, --binning or --planned-rows with --max-segment-bias, which has no bins"
-        raise UsageProblem(msg, "leave it out")
+        raise IdleOption(msg, "leave it out", options=("bins", "binning", "planned-rows"))
     cut = options.segments.cut
     depth = min(cut.depth, len(columns.on))
     least = options.segments.least_rows
@@ -309,13 +309,14 @@ def _partition(
     before: GateState | None,
 ) -> Partition:
     if measure is MeasureName.DCE:
-        if options.bins is not None or options.values:
-            msg = "--bins with --max-dce, whose bins follow from --planned-rows"
-            raise UsageProblem(msg, "leave it out")
+        if options.bins is not None or options.binning is not None:
+            msg = "--bins or --binning with --max-dce, whose bins follow from --planned-rows"
+            raise IdleOption(msg, "leave it out", options=("bins", "binning"))
         return _of_distance(requested.planned_rows, before)
     if requested.planned_rows is not None:
         msg = "--planned-rows without --max-dce"
-        raise UsageProblem(msg, "the bins of other measures do not depend on the number of rows")
+        why = "the bins of other measures do not depend on the number of rows"
+        raise IdleOption(msg, why, options=("planned-rows",))
     if options.bins is None and options.binning is not Binning.EQUAL_WIDTH and outputs:
         return Partition(outputs)
     if options.binning is Binning.ATOMS:
@@ -735,8 +736,9 @@ def report_of(path: str | None, state: GateState) -> InspectReport:
     if state.batches:
         facts += _found(state, verdict_on_file(state))
     facts += [("batch", _batch_words(batch)) for batch in state.batches[-_LISTED:]]
-    if len(state.batches) > _LISTED:
-        facts.append(("...", f"{len(state.batches) - _LISTED:,} earlier batches, in the file"))
+    more = len(state.batches) - _LISTED
+    if more > 0:
+        facts.append(("...", f"{plural(more, 'earlier batch')}, in the file"))
     listed = state.batches[-_LISTED:]
     earlier = [batch for batch in state.standing_out if batch not in listed]
     facts += [("batch", _batch_words(batch)) for batch in earlier[-_LISTED:]]

@@ -127,9 +127,9 @@ def artifact_report(source: DocumentSource) -> InspectReport:
     one = found.of_all_rows
     facts = (
         *before,
-        *_fitted(found.of_all_rows),
+        *_fitted(one),
         (f"scale of the {what}", one.scale.value),
-        *_phrases(found.of_all_rows),
+        *_phrases(one),
         ("digest of the fit rows", one.fit.table_digest),
         ("written by", f"calibcli {found.calibcli}"),
         *after,
@@ -194,7 +194,7 @@ def _order(recalibrator: Recalibrator) -> str:
 
 def _outputs(recalibrator: Recalibrator) -> str:
     count = distinct_outputs(recalibrator)
-    return "many values" if count is None else f"{count:,} value{'s' if count > 1 else ''}"
+    return "many values" if count is None else plural(count, "value")
 
 
 def _choice(selection: Selection) -> str:
@@ -396,7 +396,7 @@ def _of_segments(artifact: SegmentArtifact) -> tuple[Facts, Facts]:
     every.sort(key=lambda one: (-one[0], one[1], one[2]))
     after += [(segment, said) for _, segment, said in every[:_MOST_COEFFICIENTS]]
     if len(every) > _MOST_COEFFICIENTS:
-        after.append(("...", f"{len(every) - _MOST_COEFFICIENTS:,} smaller ones, in the file"))
+        after.append(("...", f"{plural(len(every) - _MOST_COEFFICIENTS, 'smaller one')}, in the file"))
     return before, after
 
 
@@ -442,7 +442,7 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     if NEW_COLUMN in header and "score" in roles:
         # What `apply` wrote is looked at next, and not once more what it was made of.
         roles = {**roles, "score": NEW_COLUMN}
-    facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header)}")]
+    facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header):,}")]
     facts += [("found", note) for note in found.notes()]
     labelled = not probs and "label" in roles and _is_small(fragments)
     if labelled and "score" in roles:

@@ -14,6 +14,7 @@ from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.measure import refuse_class_measures
 from calibcli.commands.reading import read_evaluation
 from calibcli.commands.slices import Group, extras_request_of, level_of, views_of
+from calibcli.data.groups import MISSING
 from calibcli.data.pipes import STDIN
 from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
@@ -41,6 +42,7 @@ from calibcli.reports.leaderboard import (
     Standing,
 )
 from calibcli.reports.measure import ClusterSummary
+from calibcli.show.words import plural
 from calibcli.stats.measures import ClassEstimate, Estimate
 from calibcli.stats.measures.classes.differences import JOINT
 from calibcli.stats.measures.clustered import Clusters, with_clusters
@@ -167,6 +169,8 @@ def _of_groups(rows: RowRequest, options: CompareOptions) -> LeaderboardReport:
     _refuse_in_groups(rows, options)
     whole = leaderboard(replace(rows, columns=replace(columns, by=())), options=options)
     slices = views_of(read_evaluation(rows, extras_request=extras_request_of(rows)))[0].slices
+    # Rows without a value are no group that a condition chooses.
+    slices = replace(slices, groups=tuple(one for one in slices.groups if one.name != (MISSING,)))
     measured = slices.measured(DEFAULT_LEAST_ROWS)
     if not measured:
         msg = f"no group of {by!r} has {DEFAULT_LEAST_ROWS} rows"
@@ -183,7 +187,8 @@ def _of_groups(rows: RowRequest, options: CompareOptions) -> LeaderboardReport:
     left_out = {key.removeprefix(f"{by}="): count for key, count in few.items()}
     groups = GroupBoards(by, each.confidence, tuple(boards), left_out, DEFAULT_LEAST_ROWS)
     without = _rows_of(whole) - sum(one.rows for one in boards) - sum(left_out.values())
-    note = (f"{without:,} rows have no value in {by!r}, and are in no group",) if without else ()
+    have, are = ("row has", "is") if without == 1 else ("rows have", "are")
+    note = (f"{without:,} {have} no value in {by!r}, and {are} in no group",) if without else ()
     return replace(whole, groups=groups, notes=(*whole.notes, *note))
 
 
@@ -307,7 +312,7 @@ def _models(evaluation: Gathered, options: CompareOptions) -> Entries:
             f"{name} {one.ids.size - common:,}" for name, one in answers.items() if one.ids.size > common
         ]
         notes.append(
-            f"all models answered {common:,} ids; beyond these answered: {', '.join(alone)}. "
+            f"all models answered {plural(common, 'id')}; beyond these answered: {', '.join(alone)}. "
             "Two models are compared on the ids that both answered"
         )
     listed = list(answers.values())
@@ -317,7 +322,8 @@ def _models(evaluation: Gathered, options: CompareOptions) -> Entries:
         elsewhere = int(np.count_nonzero(first.cluster != second.cluster))
         if elsewhere:
             models = f"{names[other]} than of {names[one]}"
-            msg = f"column {column!r}: {elsewhere:,} ids are in another cluster of {models}"
+            ids_are = "1 id is" if elsewhere == 1 else f"{elsewhere:,} ids are"
+            msg = f"column {column!r}: {ids_are} in another cluster of {models}"
             raise InputProblem(msg, "name a column of the questions, such as their topic")
         return first.clusters_beside(second, name)
 

@@ -62,7 +62,7 @@ _HARD = "every score is 0 or 1, like predicted labels and unlike probabilities: 
 _UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob reads probabilities"
 _PERCENT_INSTEAD = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
 _SURE = (
-    "{} with {} have a score of exactly {}, the nearest there is: one with label {} makes log loss infinite, "
+    "{} with {} {} a score of exactly {}, the nearest there is: one with label {} makes log loss infinite, "
     "as finite logarithms do not"
 )
 # Logarithms whose probability no double tells from 0 or 1, by scale, and the score that they have.
@@ -134,8 +134,8 @@ def sure_notes(
         column = f"column {name!r}: " if further else ""
         for kind, score in _TOO_SURE.get(scale, ()):
             rows = int(table.rows[table.score == score].sum())
-            counted = f"{column}{rows:,} row{'s' * (rows != 1)}"
-            said += [_SURE.format(counted, kind, score, 1 - score)] if rows else []
+            counted, have = f"{column}{rows:,} row{'s' * (rows != 1)}", "has" if rows == 1 else "have"
+            said += [_SURE.format(counted, kind, have, score, 1 - score)] if rows else []
     return tuple(said)
 
 

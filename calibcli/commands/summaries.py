@@ -247,6 +247,9 @@ def _refuse_other_columns(path: str, columns: Columns, whole: TableDocument) -> 
     if columns.scale not in (None, how.scale):
         msg = f"{path} was read with --scale {how.scale.value}, not {columns.read_as.value}"
         raise UsageProblem(msg, "leave out --scale, or summarise anew")
+    if how.weights_are is not None and columns.weights_are not in (None, how.weights_are):
+        msg = f"{path} was read with --weights-are {how.weights_are.value}, not {columns.weights_are.value}"
+        raise UsageProblem(msg, "leave out --weights-are, or summarise anew")
     if columns.score_map is not None and dict(columns.score_map) != how.score_map:
         msg = f"{path} was read with other numbers of phrases than --score-map has"
         raise UsageProblem(msg, "leave out --score-map, or summarise anew")

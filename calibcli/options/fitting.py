@@ -172,6 +172,9 @@ class MapOptions:
         if several and self.candidate:
             msg = "--candidate is what --method auto chooses from, and it chooses for one score"
             raise IdleOption(msg, "leave it out", options=("candidate",))
+        if self.candidate and self.of_one_score is not FitMethod.AUTO:
+            msg = "--candidate without --method auto"
+            raise IdleOption(msg, "pass --method auto, or leave out --candidate", options=("candidate",))
         of_classes = (self.multiclass, self.min_class_rows, self.output_sum)
         if not several and of_classes != (None, DEFAULT_LEAST_CLASS_ROWS, OutputSum.ONE):
             msg = (

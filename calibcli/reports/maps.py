@@ -193,7 +193,7 @@ class InspectReport(Declared):
     What is in a file.
 
     Args:
-        kind: "artifact", "report", "comparison", "csv", "tsv" or "parquet".
+        kind: What it is, such as "artifact", "report" or "csv".
         facts: Pairs of a word and what is to be said under it, in order.
         suggestion: A command that would make sense next, or None.
     """

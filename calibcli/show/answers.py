@@ -901,7 +901,8 @@ def _of_segments(verdict: "Verdict", judged: "JudgedSegments") -> list[str]:
             case VerdictName.PASS:
                 said.append(f"Closest to the limit {of} is {named}{_off_by(one, verdict)}.")
             case VerdictName.FAIL:
-                rest = f", and {count(open_ones)} are open" if open_ones else ""
+                are = "is" if open_ones == 1 else "are"
+                rest = f", and {count(open_ones)} {are} open" if open_ones else ""
                 fail = f"{count(fails)} {of} {'fails' if fails == 1 else 'fail'}"
                 said.append(f"{fail}{rest}; worst is {named}{_off_by(one, verdict)}.")
             case VerdictName.INCONCLUSIVE:

@@ -160,8 +160,9 @@ def about(rows: int) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    """Return a count with its noun, such as "1 row" and "2 rows"."""
-    return f"{count(number)} {noun}" if number == 1 else f"{count(number)} {noun}s"
+    """Return a count with its noun, such as "1 row", "2 rows" and "3 batches"."""
+    many = "es" if noun.endswith(("ch", "s")) else "s"
+    return f"{count(number)} {noun}{'' if number == 1 else many}"
 
 
 # A gate says whether its ECE is that of bins, or of each value by itself.

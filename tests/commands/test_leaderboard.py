@@ -498,9 +498,12 @@ def test_few_clusters_and_other_measures_have_no_interval(forecasts: str) -> Non
         assert any(why in one for one in told["difference"]["assumptions"])
 
 
-@pytest.mark.parametrize("values", [(1, 2, 9), ("1", "b c", 'x"y'), (0.5, 0.25, 2.0)])
+@pytest.mark.parametrize(
+    ("values", "on_missing"),
+    [((1, 2, 9), "drop"), (("1", "b c", 'x"y'), "error"), ((0.5, 0.25, 2.0), "drop")],
+)
 def test_groups_are_compared_as_files_of_their_own(
-    forecasts: str, tmp_path: Path, values: tuple[object, ...]
+    forecasts: str, tmp_path: Path, values: tuple[object, ...], on_missing: str
 ) -> None:
     """By text or numbers, at the level at which all hold at once; rows in no group are said."""
     frame = pd.read_csv(forecasts)
@@ -510,7 +513,7 @@ def test_groups_are_compared_as_files_of_their_own(
     path = tmp_path / "f.csv"
     frame.to_csv(path, index=False)
     ask = {"score": ["fc_good", "fc_bad"], "label": "rain", "metric": "brier", "reference": "climate"}
-    found = calibcli.compare(str(path), by="site", on_missing="drop", **ask)
+    found = calibcli.compare(str(path), by="site", on_missing=on_missing, **ask)
     report = found.report
     assert report.groups is not None
     assert report.groups.left_out == {str(values[2]): 30}

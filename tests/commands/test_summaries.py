@@ -222,6 +222,11 @@ def test_files_of_one_name_in_several_summaries_are_said(run: Run, parts: list[s
         (("measure", "a.json", "--where", "score<1"), 2, "its rows can no longer be selected"),
         (("measure", "a.json", "--limit", "3"), 2, "its rows can no longer be selected"),
         (("measure", "a.json", "--scale", "logit"), 2, "was read with --scale prob, not logit"),
+        (
+            ("measure", "w.json", "-w", "often", "--weights-are", "importance"),
+            2,
+            "was read with --weights-are frequency, not importance",
+        ),
         (("measure", "a.json", "--on-missing", "drop"), 2, "was dealt with when it was made"),
         (("measure", "a.json", "--positive", "2"), 2, "was read with labels 0 and 1"),
         (("measure", "a.json", "part1.parquet"), 2, "is a summary of rows, and part1.parquet holds rows"),

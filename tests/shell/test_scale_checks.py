@@ -236,6 +236,8 @@ def test_logarithms_that_no_double_can_tell_from_0_or_1_are_counted(run: Run, tm
         f"40 rows {one}",
         f"20 {zero} a score of exactly 0",
     ]
+    alone = notes("measure", *asked, "logit", "-s", "a", "-m", "brier", "--limit", 1)
+    assert alone[-1].startswith("1 row with log-odds above 36.7 has a score")
     assert notes("compare", *asked, "logit", "-s", "a", "-s", "b")[-3:] == [
         f"column 'a': 40 rows {one}",
         f"column 'a': 20 {zero} a score of exactly 0",

@@ -72,6 +72,8 @@ def test_a_fit_says_how_many_rows_it_is_sure_of(run: Run, tmp_path: Path) -> Non
     said = "300 of the fit rows get 0: a new row there with the other label has an infinite log loss."
     assert said in run(*words, "isotonic").err
     assert "of the fit rows get" not in run(*words, "intercept").err
+    path.write_text("pd,default\n0.1,0\n0.2,1\n0.2,0\n")
+    assert "1 of the fit rows gets 0: a new row" in run(*words, "isotonic").err
 
 
 def test_a_binned_test_names_its_bins(run: Run, few: Path) -> None:

@@ -124,6 +124,7 @@ def test_extrapolated_rows_are_rounded_up() -> None:
 def test_words_around_numbers() -> None:
     """Counts, shares and lists read as English."""
     assert [plural(1, "row"), plural(2_000, "row")] == ["1 row", "2,000 rows"]
+    assert [plural(1, "batch"), plural(3, "more class")] == ["1 batch", "3 more classes"]
     assert [share(1, 3), share(0, 0)] == ["33.3 %", "none"]
     assert [percent(0.95), percent(1 - 0.95), percent(0.999)] == ["95 %", "5 %", "99.9 %"]
     assert [listed([]), listed("a"), listed("abc")] == ["", "a", "a, b and c"]

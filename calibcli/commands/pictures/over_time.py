@@ -15,7 +15,7 @@ from calibcli.names import GroupOrder, MeasureName, VerdictName
 from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.numerals import by_name, has_own_order, in_full, in_order, is_over_time, percent
 from calibcli.reports.measure import MeasureReport
-from calibcli.show.words import field_name
+from calibcli.show.words import field_name, plural
 from calibcli.stats.bounds import Interval
 from calibcli.stats.curves.monitor import MonitorCurve, Starts
 from calibcli.stats.curves.segments import TrendCurve
@@ -101,9 +101,8 @@ def _numbers(values: list[float | None]) -> np.ndarray[tuple[int], np.dtype[np.f
 
 def _caption(state: GateState, verdict: Verdict) -> tuple[str, ...]:
     """Return the verdict with the estimate and its bounds first, then what it rests on."""
-    batches = len(state.batches)
     rows = diagram.rows_line(state.rows, state.sums.total_positive)
-    counted = f"{rows}, in {batches:,} {'batch' if batches == 1 else 'batches'}"
+    counted = f"{rows}, in {plural(len(state.batches), 'batch')}"
     told = () if verdict.reason is None else (f"{verdict.reason[:1].upper()}{verdict.reason[1:]}.",)
     measured = f"{_measure(state)} {verdict.value:.4f}"
     if state.terms.alarm:

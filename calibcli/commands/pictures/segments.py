@@ -120,10 +120,10 @@ def _not_named(report: SegmentsReport, named: int) -> tuple[str, ...]:
     listed = sum(one.is_listed for one in report.segments)
     hidden = sum(one.stands_out for one in report.segments) - listed
     more = (
-        (listed - named, "more stand out by themselves"),
-        (hidden, "stand out as far as a larger one does"),
+        (listed - named, "more stands out by itself", "more stand out by themselves"),
+        (hidden, "stands out as far as a larger one does", "stand out as far as a larger one does"),
     )
-    return tuple(f"{many:,} {words}." for many, words in more if many)
+    return tuple(f"{many:,} {one if many == 1 else several}." for many, one, several in more if many)
 
 
 def _untested(report: SegmentsReport) -> tuple[str, ...]:

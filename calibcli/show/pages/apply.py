@@ -64,7 +64,7 @@ def _gaps_by_file(report: FolderApplyReport) -> list[str]:
     """Return what keeps rows from having a probability, file by file."""
     found = [f"{quoted(part.files[0])}, {gap}" for part in report.parts for gap in part.gaps]
     more = len(found) - _MOST_GAPS
-    return [*found[:_MOST_GAPS], *([f"and {count(more)} more columns of files"] if more > 0 else [])]
+    return [*found[:_MOST_GAPS], *([f"and {plural(more, 'more column')} of files"] if more > 0 else [])]
 
 
 def _column_words(columns: tuple[str, ...]) -> str:
@@ -93,12 +93,12 @@ def _repairs(classes: ClassesApplied) -> list[Line]:
 
 
 def apply_folder_page(report: FolderApplyReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
-    files = f"{count(len(report.parts))} file{'s' * (len(report.parts) != 1)}"
     names = [quoted(name) for name in report.columns]
     columns = listed(names) if len(names) <= _MOST_NAMES else f"{count(len(names))} columns"
     facts = [("rows", f"{count(report.rows)}, as many as were read")] if report.parts else []
     if report.skipped:
         facts.append(("skipped", f"{count(len(report.skipped))} whose outputs were there already"))
-    done = f"added {columns} to {files}" if report.parts else "nothing left to do"
-    title = f"{done}, written below {quoted(report.folder)}"
+    below = f"below {quoted(report.folder)}"
+    files = plural(len(report.parts), "file")
+    title = f"added {columns} to {files}, written {below}" if report.parts else f"nothing left to do {below}"
     return _page(title, facts, report, _gaps_by_file(report))

@@ -238,7 +238,7 @@ def _notes(
     names = [one.name.value for one in next(iter(view.classes.values())).comparisons]
     left_out = [] if verbose or report.selected else names[1:]
     if not verbose and (hidden or left_out):
-        more = [f"{words.count(hidden)} more {'class' if hidden == 1 else 'classes'}"] if hidden else []
+        more = [words.plural(hidden, "more class")] if hidden else []
         notes.append(f"-v shows {words.listed([*more, *left_out])}, too.")
     if view.confidence != report.confidence:
         notes.append(

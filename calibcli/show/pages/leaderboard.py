@@ -16,6 +16,7 @@ from calibcli.show.words import (
     UNDECIDED,
     count,
     field_name,
+    first_of,
     four,
     from_both,
     interval_words,
@@ -27,6 +28,9 @@ from calibcli.show.words import (
     valid_for,
 )
 from calibcli.stats.measures.differences import Compared
+
+# Of groups that are too small so many are named.
+_MOST_LISTED = 5
 
 
 def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
@@ -90,8 +94,9 @@ def _group_notes(report: LeaderboardReport, groups: GroupBoards) -> list[str]:
         hold = f"the differences of one measure hold in all {many} groups at once with {sure}"
         notes.append(f"{levels}, so that {hold} (Bonferroni).")
     if groups.left_out:
-        few = ", ".join(f"{quoted(name)} ({count(rows)})" for name, rows in groups.left_out.items())
-        notes.append(f"Fewer than {groups.least_rows:,} rows, so not compared: {few}.")
+        few = [f"{quoted(name)} ({count(rows)})" for name, rows in groups.left_out.items()]
+        listing = first_of(few, _MOST_LISTED)
+        notes.append(f"Fewer than {groups.least_rows:,} rows, so not compared: {listing}.")
     return notes
 
 

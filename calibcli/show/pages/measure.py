@@ -986,7 +986,7 @@ def _class_notes(
 ) -> list[str]:
     notes = []
     if hidden:
-        notes.append(f"{count(hidden)} more {'class' if hidden == 1 else 'classes'} not shown; -v lists all.")
+        notes.append(f"{plural(hidden, 'more class')} not shown; -v lists all.")
     parts = [report.slices[key] for key in view.measured]
     notes += slice_notes("classes", parts, report, view.confidence, in_full=in_full)
     if view.worst is not None and len(view.measured) > 1:

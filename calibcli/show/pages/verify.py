@@ -255,7 +255,7 @@ def _state_lines(report: VerifyReport) -> list[Line]:
     state = report.state
     if state is None:
         return []
-    held = f"{words.plural(state.rows, 'row')} in {_batches(state.batches)}"
+    held = f"{words.plural(state.rows, 'row')} in {words.plural(state.batches, 'batch')}"
     lines = [Line(f"state {words.quoted(state.path)}: {held}, {words.count(state.new_rows)} of them new")]
     if state.known_rows or state.known:
         before = f"{words.plural(state.known_rows, 'row')} counted before and not again"
@@ -284,10 +284,6 @@ def _own_lines(state: StateSummary, measure: str) -> list[Line]:
 
 # Of batches that stand out so many are named.
 _MOST_BATCHES = 8
-
-
-def _batches(number: int) -> str:
-    return "1 batch" if number == 1 else f"{words.count(number)} batches"
 
 
 MOST_ROWS = 20
