@@ -96,13 +96,13 @@ def kept(requested: ApplyRequest, out_dir: str, outputs: Sequence[str]) -> Itera
     now = fingerprint_of(requested)
     made = {**_read(out_dir), **{_inside_folder(out_dir, output): now for output in outputs}}
     # No output of the command, of which a signal hears whether all are there.
-    extras_request = place.with_name(f"{NAME}.{os.getpid()}.part")
+    part = place.with_name(f"{NAME}.{os.getpid()}.part")
     try:
-        extras_request.write_text(json.dumps(made, indent=0, sort_keys=True) + "\n", encoding="utf-8")
-        extras_request.rename(place)
+        part.write_text(json.dumps(made, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+        part.rename(place)
     except BaseException as error:
         with suppress(OSError):
-            extras_request.unlink()
+            part.unlink()
         if not isinstance(error, OSError):
             raise
         msg = f"{place} cannot be written: {(error.strerror or str(error)).lower()}"

@@ -178,19 +178,19 @@ def refuse_idle_groups(columns: Columns, options: MeasureOptions) -> None:
 def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> MeasureReport:
     """Measure rows that were read: every score of them, groups and classes."""
     first, *others = views = views_of(evaluation)
-    in_full = replace(options, brief=False)
+    fully = replace(options, brief=False)
     level = level_of(options.confidence, sum(len(view.slices.measured(options.least_rows)) for view in views))
     discrete = evaluation.outputs is not None
     slices: dict[str, MeasureReport] = {}
     if evaluation.recalibrated and options.beside_raw:
         raw, clusters = evaluation.tables[RAW], clusters_of(evaluation, RAW)
         slices[f"score={evaluation.input.score}"] = measure_table(
-            raw, evaluation.input, options=in_full, again=evaluation.again, clusters=clusters
+            raw, evaluation.input, options=fully, again=evaluation.again, clusters=clusters
         )
     report = measure_table(
         first.table,
         first.source,
-        options=in_full,
+        options=fully,
         discrete=discrete,
         notes=(*evaluation.notes, *evaluation.fit_notes),
         again=evaluation.table_again,
@@ -202,7 +202,7 @@ def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> Meas
     if found is not None and column is not None:
         report = replace(report, clusters=ClusterSummary(column, found.count, found.effective))
     report = replace(report, differences=_differences(evaluation, views, options))
-    of_others = _of_slices(options) if _in_a_table(others, options) else in_full
+    of_others = _of_slices(options) if _in_a_table(others, options) else fully
     for place, view in enumerate(others):
         part = measure_table(view.table, view.source, options=of_others, clusters=view.clusters)
         if options.thresholds:

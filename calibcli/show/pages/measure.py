@@ -107,9 +107,9 @@ def cluster_lines(clusters: ClusterSummary | None) -> list[Line]:
 
 
 def group_blocks(
-    report: MeasureReport, slices: Mapping[str, MeasureReport], *, in_full: bool = False
+    report: MeasureReport, slices: Mapping[str, MeasureReport], *, paged: bool = False
 ) -> tuple[Block, ...]:
-    """Return the groups of a score as one table, the largest error first; `in_full` where each has a page."""
+    """Return the groups of a score as one table, the largest error first; `paged` where each has a page."""
     groups = report.groups
     if groups is None:
         return ()
@@ -127,7 +127,7 @@ def group_blocks(
         values = {key: ordered.facts.badness(_estimate(part, ordered).value) for key, part in parts}
         parts.sort(key=lambda one: (math.isnan(values[one[0]]), -values[one[0]]))
     caption = by
-    notes = slice_notes("groups", [part for _, part in parts], report, groups.confidence, in_full=in_full)
+    notes = slice_notes("groups", [part for _, part in parts], report, groups.confidence, paged=paged)
     if groups.order is GroupOrder.WORST and measured and measured[0] is not ordered:
         by = "in the order of the input" if ordered is None else f"the worst {field_name(ordered)} first"
         notes.append(f"Groups are listed {by}: {field_name(measured[0])} alone is neither good nor bad.")
@@ -317,9 +317,9 @@ def _is_rough(part: MeasureReport, name: MeasureName) -> bool:
 
 
 def slice_notes(
-    what: str, parts: Sequence[MeasureReport], whole: MeasureReport, confidence: float, *, in_full: bool
+    what: str, parts: Sequence[MeasureReport], whole: MeasureReport, confidence: float, *, paged: bool
 ) -> list[str]:
-    """Return what intervals and p-values of slices mean together; `in_full` where each slice has a page."""
+    """Return what intervals and p-values of slices mean together; `paged` where each slice has a page."""
     notes = []
     shown = shown_of(parts[0])
     names = [name for name in shown if isinstance(name, MeasureName)]
@@ -330,7 +330,7 @@ def slice_notes(
         )
     in_table = any(isinstance(name, TestName) for name in shown)
     tested = any(one.p_value is not None for part in parts for one in part.tests)
-    if len(parts) > 1 and tested and (in_table or in_full):
+    if len(parts) > 1 and tested and (in_table or paged):
         many = max(1, round((1.0 - whole.confidence) / (1.0 - confidence)))
         together = f"; multiply them by {count(many)} to hold for all at once (Bonferroni)"
         holm = whole.groups is not None and whole.groups.adjusted is not None and what == "groups"
@@ -502,9 +502,9 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
         *(
             ()
             if report.classes is None
-            else class_blocks(report, report.classes, verbose=verbose, in_full=verbose)
+            else class_blocks(report, report.classes, verbose=verbose, paged=verbose)
         ),
-        *group_blocks(report, report.slices, in_full=verbose),
+        *group_blocks(report, report.slices, paged=verbose),
         *(_score_blocks(report, scores) if scores else difference_blocks(report)),
         *_slice_blocks(report, scores, verbose=verbose),
     )
@@ -555,7 +555,7 @@ def _slice_blocks(
             yield from number_blocks(part, verbose=verbose)
         if key in groups:
             yield from reliability_grid(part.curve)
-        yield from group_blocks(part, report.slices, in_full=verbose)
+        yield from group_blocks(part, report.slices, paged=verbose)
 
 
 def _slice_lines(report: MeasureReport, part: MeasureReport) -> list[Line]:
@@ -918,18 +918,18 @@ _FEW = "There are many classes: each is measured by a few measures; --metric ask
 
 
 def class_blocks(
-    report: MeasureReport, classes: ClassesReport, *, verbose: bool, in_full: bool = False
+    report: MeasureReport, classes: ClassesReport, *, verbose: bool, paged: bool = False
 ) -> tuple[Block, ...]:
-    """Return a table of the classes for each view; `in_full` where each class has a page of its own too."""
+    """Return a table of the classes for each view; `paged` where each class has a page of its own too."""
     return tuple(
         block
         for view in classes.views
-        for block in _view_blocks(report, classes, view, verbose=verbose, in_full=in_full and not classes.few)
+        for block in _view_blocks(report, classes, view, verbose=verbose, paged=paged and not classes.few)
     )
 
 
 def _view_blocks(
-    report: MeasureReport, classes: ClassesReport, view: ViewSummary, *, verbose: bool, in_full: bool
+    report: MeasureReport, classes: ClassesReport, view: ViewSummary, *, verbose: bool, paged: bool
 ) -> tuple[Block, ...]:
     every = [(key, report.slices[key]) for key in view.measured]
     ordered = any(one.name.facts.best is not None for _, part in every[:1] for one in part.measures)
@@ -942,7 +942,7 @@ def _view_blocks(
     shown = shown_of(parts[0][1])
     listed = parts if verbose else parts[:MOST_ROWS]
     named = [(key.partition("=")[2], part) for key, part in listed]
-    notes = _class_notes(report, classes, view, hidden=len(parts) - len(listed), in_full=in_full)
+    notes = _class_notes(report, classes, view, hidden=len(parts) - len(listed), paged=paged)
     return (paragraph(*title), *slice_grids("class", named, shown, notes=notes))
 
 
@@ -982,13 +982,13 @@ def _least_badness(estimate: Estimate) -> float:
 
 
 def _class_notes(
-    report: MeasureReport, classes: ClassesReport, view: ViewSummary, *, hidden: int, in_full: bool
+    report: MeasureReport, classes: ClassesReport, view: ViewSummary, *, hidden: int, paged: bool
 ) -> list[str]:
     notes = []
     if hidden:
         notes.append(f"{plural(hidden, 'more class')} not shown; -v lists all.")
     parts = [report.slices[key] for key in view.measured]
-    notes += slice_notes("classes", parts, report, view.confidence, in_full=in_full)
+    notes += slice_notes("classes", parts, report, view.confidence, paged=paged)
     if view.worst is not None and len(view.measured) > 1:
         notes.append(worst_words(view.worst))
         if view.at_least is not None:
