@@ -430,10 +430,9 @@ def _with_groups(
 ) -> MeasureReport:
     """Put a report of each group with enough rows among the slices; return the whole with their summary."""
     least = options.least_rows
-    requested = (options.binning, options.bins, options.edges) != (None, None, None)
     reports = {}
     for group in sorted_groups(view.slices.measured(least), options.sort):
-        binning = options.binning if requested else binning_of(group.table, view.table, discrete=discrete)
+        binning = options.binning if options.cut else binning_of(group.table, view.table, discrete=discrete)
         inside = replace(_of_slices(options), confidence=level, binning=binning)
         part = _measured_group(group, view.source, options=inside, discrete=discrete)
         reports[group.key] = replace(part, artifact=whole.artifact)
