@@ -1,5 +1,5 @@
-"""
-Compare every measure with golden values, with other tools and with slow formulas; write `docs/agreement.md`.
+"""Compare every measure with golden values, with other tools and with slow formulas; write
+`docs/agreement.md`.
 
     python benchmarks/agreement.py --peers PYTHON
 
@@ -67,8 +67,7 @@ SAME_BY_SLOW_OF = {
 
 @dataclass(frozen=True)
 class Worst:
-    """
-    The largest difference found.
+    """The largest difference found.
 
     Args:
         size: The difference, over the size of the other number where that is above 1.
@@ -91,8 +90,7 @@ class Worst:
 
 @dataclass(frozen=True)
 class PeerRow:
-    """
-    A number of a tool over all sets.
+    """A number of a tool over all sets.
 
     Args:
         tool: The tool.

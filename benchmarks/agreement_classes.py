@@ -1,5 +1,5 @@
-"""
-Compare numbers of several classes with golden values and other packages; write `docs/agreement_classes.md`.
+"""Compare numbers of several classes with golden values and other packages; write
+`docs/agreement_classes.md`.
 
     python benchmarks/agreement_classes.py
 
@@ -74,8 +74,7 @@ def table(found: Found) -> str:
 
 
 def document(golden: Found | None, own: Found) -> str:
-    """
-    Return the page.
+    """Return the page.
 
     Args:
         golden: Comparisons with golden values, or None where there are none.

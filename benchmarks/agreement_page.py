@@ -93,8 +93,7 @@ def document(
     slow: Mapping[str, "Worst"],
     versions: Mapping[str, str],
 ) -> str:
-    """
-    Return the page.
+    """Return the page.
 
     Args:
         sets: Scores and labels of every set of rows.

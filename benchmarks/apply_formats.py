@@ -1,5 +1,4 @@
-"""
-What `apply` costs in each format, as ratios of whole processes taken in one interleaved run.
+"""What `apply` costs in each format, as ratios of whole processes taken in one interleaved run.
 
     python benchmarks/apply_formats.py [--rows 10000000] [--lines 1000000] [--rounds 5] [--write]
 

@@ -1,5 +1,4 @@
-"""
-Every goal of speed and memory, against reads, copies and the packages that do the same: `make bench`.
+"""Every goal of speed and memory, against reads, copies and the packages that do the same: `make bench`.
 
     python benchmarks/bench.py [--peers PYTHON] [--only WORD] [--rounds N] [--minutes 40] [--write]
 

@@ -1,5 +1,4 @@
-"""
-The files that `bench.py` times processes on.
+"""The files that `bench.py` times processes on.
 
     python benchmarks/bench_files.py WORDS FOLDER
 

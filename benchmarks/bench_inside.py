@@ -1,5 +1,4 @@
-"""
-Processor seconds of one step inside a process, for the goals that leave start-up and reading out.
+"""Processor seconds of one step inside a process, for the goals that leave start-up and reading out.
 
     python benchmarks/bench_inside.py STEP SCORES.parquet
 

@@ -56,8 +56,7 @@ found.mce_sigma, found.mce_pvalue
 
 @dataclass(frozen=True)
 class Contest:
-    """
-    Processes that are timed in turn.
+    """Processes that are timed in turn.
 
     Args:
         title: What they are about.

@@ -30,8 +30,7 @@ MOST_EXPONENT = 1.0
 
 @dataclass(frozen=True)
 class Goal:
-    """
-    A figure to reach.
+    """A figure to reach.
 
     Args:
         words: What it is of.
@@ -126,8 +125,7 @@ def goals_of(results: Results) -> str:
 
 
 def growth_of(results: Results) -> str:
-    """
-    Return how processor time grows, as a Markdown table.
+    """Return how processor time grows, as a Markdown table.
 
     An exponent is that of the time less that at the least size, which is start-up; a time within a tenth of a
     second of it says nothing.

@@ -1,5 +1,4 @@
-"""
-Time and memory of many classes: measures, fits and `apply`, against the packages that do the same.
+"""Time and memory of many classes: measures, fits and `apply`, against the packages that do the same.
 
     python benchmarks/classes.py [--classes 10 100 1000] [--rows 50000] [--peers PYTHON] [--lists] [--write]
 
@@ -115,8 +114,7 @@ pq.write_table(table, sys.argv[2])
 
 @dataclass(frozen=True)
 class Event:
-    """
-    What is raced for.
+    """What is raced for.
 
     Args:
         title: What the page calls it.

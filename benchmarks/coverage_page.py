@@ -32,8 +32,7 @@ ABOUT = {
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """
-    What is known.
+    """What is known.
 
     Args:
         found: The counts of the cells that were run.

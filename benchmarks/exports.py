@@ -1,5 +1,4 @@
-"""
-Time of exported SQL in DuckDB, a million rows: CASE against a join with the table of steps.
+"""Time of exported SQL in DuckDB, a million rows: CASE against a join with the table of steps.
 
 Run with `python benchmarks/exports.py`; prints a table of milliseconds, the least of three runs each.
 """

@@ -1,7 +1,6 @@
-"""
-Bring about every fault of tests/fault_list.py and write the table in docs/hardening.md anew.
+"""Bring about every fault of tests/fault_list.py and write the table in docs/hardening.md anew.
 
-    python benchmarks/faults.py [--quick]
+python benchmarks/faults.py [--quick]
 """
 
 import argparse

@@ -1,5 +1,4 @@
-"""
-Time of fits, each against the packages that fit the same: whole processes, interleaved in one run.
+"""Time of fits, each against the packages that fit the same: whole processes, interleaved in one run.
 
     python benchmarks/fits.py [--rows 100000 1000000 10000000] [--rounds 3] [--peers PYTHON] [--write]
 
@@ -52,8 +51,7 @@ LOGISTIC = "from sklearn.linear_model import LogisticRegression\n"
 
 @dataclass(frozen=True)
 class Peer:
-    """
-    Another way to fit the same.
+    """Another way to fit the same.
 
     Args:
         name: What the table calls it.
@@ -188,8 +186,7 @@ subprocess.run([*run, "apply", artifact, test, "-s", "score", "-o", out, "--forc
 
 @dataclass(frozen=True)
 class Race:
-    """
-    Processes that do the same work.
+    """Processes that do the same work.
 
     Args:
         title: What is done.
@@ -209,8 +206,7 @@ class Race:
 
 @dataclass(frozen=True)
 class Rules:
-    """
-    How often processes run.
+    """How often processes run.
 
     Args:
         rounds: Times each, in turn with the others of its race.
@@ -226,8 +222,7 @@ class Rules:
 
 
 class Track:
-    """
-    Runs races and remembers who was stopped.
+    """Runs races and remembers who was stopped.
 
     Args:
         rules: How often processes run.
@@ -257,8 +252,7 @@ class Track:
 
 
 def seconds(command: Sequence[str], patience: float) -> float:
-    """
-    Return how long a process took.
+    """Return how long a process took.
 
     Raises:
         TimeoutExpired: If that is longer than allowed; it was killed.

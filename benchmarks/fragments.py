@@ -1,5 +1,4 @@
-"""
-What one fragment costs, step by step: the figures that docs/scale.md plans with.
+"""What one fragment costs, step by step: the figures that docs/scale.md plans with.
 
     python benchmarks/fragments.py [--write]
 
@@ -100,8 +99,7 @@ def costs(folder: Path) -> dict[str, tuple[float, str]]:
 
 @dataclass(frozen=True)
 class Bundle:
-    """
-    Fragments that one worker adds up, of two million rows together.
+    """Fragments that one worker adds up, of two million rows together.
 
     Args:
         files: How many files they are.

@@ -1,5 +1,4 @@
-"""
-How many rows each gate takes, beside what any gate would, into docs/gate.md.
+"""How many rows each gate takes, beside what any gate would, into docs/gate.md.
 
     python benchmarks/gate_rows.py            # all rows of the table, some ten minutes
     python benchmarks/gate_rows.py ece l2     # print those of some gates, write nothing
@@ -113,8 +112,7 @@ WHY = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
-    """
-    A line of the table.
+    """A line of the table.
 
     Args:
         gate: What is asked.
@@ -175,8 +173,7 @@ def nearest(measure: MeasureName, truth: Population, limit: float) -> np.ndarray
 
 
 def best_rows(share: np.ndarray, truth: np.ndarray, wrong: np.ndarray, *, delta: float = 0.05) -> float:
-    """
-    Return the rows of the likelihood-ratio test.
+    """Return the rows of the likelihood-ratio test.
 
     Args:
         share: How rows fall, shape (n_values,).
@@ -248,8 +245,7 @@ def on_calibrated(gate: str, measure: MeasureName, *, limit: float, known: bool)
 
 
 def best_of_mixture(truth: Population, measure: MeasureName, limit: float, *, tilt: float) -> int:
-    """
-    Return the rows with which calibrated labels are told from a law of patterns at the limit.
+    """Return the rows with which calibrated labels are told from a law of patterns at the limit.
 
     Args:
         truth: Calibrated rows.

@@ -1,5 +1,4 @@
-"""
-Simulate the gates and write `docs/gates.md` as the run found it.
+"""Simulate the gates and write `docs/gates.md` as the run found it.
 
 Every cell is seeded by its own name (`tests/claims/simulation.py`), so the same command gives the same page.
 

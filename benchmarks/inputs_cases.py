@@ -38,8 +38,7 @@ def drawn() -> Drawn:
 
 @dataclass(frozen=True)
 class Case:
-    """
-    One file, and what it is about.
+    """One file, and what it is about.
 
     Args:
         tool: What writes it.

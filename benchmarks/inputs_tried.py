@@ -1,5 +1,4 @@
-"""
-Files that other tools write, each read by `calibcli measure`: the table of `docs/inputs.md`.
+"""Files that other tools write, each read by `calibcli measure`: the table of `docs/inputs.md`.
 
 Run `python benchmarks/inputs_tried.py` to print the table, `--write` to put it into the page. What ought to
 come out is computed here from the rows themselves. A file that is refused where it ought to be read, or the

@@ -1,5 +1,4 @@
-"""
-Figures 3 and 4 of Kumar, Liang & Ma (2019), of ten classes, by the commands that a user has.
+"""Figures 3 and 4 of Kumar, Liang & Ma (2019), of ten classes, by the commands that a user has.
 
     python benchmarks/kumar_classes.py [--data FILE ...] [--draws 50] [--resamples 10] [--workers 2] [--write]
 
@@ -67,8 +66,7 @@ class Experiment(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Task:
-    """
-    One draw.
+    """One draw.
 
     Args:
         path: The predictions, with p_0 ... p_9, label, confidence and correct.
@@ -90,8 +88,7 @@ class Task:
 
 
 def noisy_digits(path: Path) -> str:
-    """
-    Write predictions for scikit-learn's digits, and say what they are.
+    """Write predictions for scikit-learn's digits, and say what they are.
 
     The images that the model has not seen are drawn with replacement, each time with new noise.
     """
@@ -137,8 +134,7 @@ def level(path: Path) -> str:
 
 
 def called(*words: str | int | Path) -> None:
-    """
-    Run a command within this process.
+    """Run a command within this process.
 
     Raises:
         SystemExit: If it does not succeed.
@@ -157,8 +153,7 @@ def spawned(*words: str | int | Path) -> None:
 
 @dataclass(frozen=True)
 class Commands:
-    """
-    The commands, and where they leave their files.
+    """The commands, and where they leave their files.
 
     Args:
         folder: Where files go.
@@ -201,8 +196,7 @@ class Commands:
 
 @dataclass(frozen=True)
 class Halves:
-    """
-    A draw's rows.
+    """A draw's rows.
 
     Args:
         fit: File of the rows to recalibrate with.
@@ -233,8 +227,7 @@ def halves_of(task: Task, folder: Path) -> Halves:
 
 
 def draw_of(task: Task) -> dict[tuple[str, int], Floats]:
-    """
-    Return what one draw finds, by experiment and the number of bins of figure 4, or 0 for figure 3.
+    """Return what one draw finds, by experiment and the number of bins of figure 4, or 0 for figure 3.
 
     Figure 3: debiased squared errors, shape (methods, numbers of bins). Figure 4: mean squared errors of the
     estimates, shape (estimators, sample sizes).
@@ -298,8 +291,7 @@ def marginal_error(path: Path) -> float:
 
 
 def repeated(task: Task) -> tuple[float, float]:
-    """
-    Repeat the marginal errors of figure 3 at the last number of bins by processes of their own.
+    """Repeat the marginal errors of figure 3 at the last number of bins by processes of their own.
 
     Returns:
         The largest difference to the same within this process, and to the errors of the applied columns.

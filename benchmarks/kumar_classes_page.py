@@ -18,8 +18,7 @@ PROCESSES_HEADER = ("| set | from the same within | from columns of `apply` |", 
 
 @dataclass(frozen=True)
 class Found:
-    """
-    What all draws of one set found.
+    """What all draws of one set found.
 
     Args:
         name: What the tables call the set.

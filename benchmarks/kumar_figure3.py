@@ -1,5 +1,4 @@
-"""
-The experiment of Kumar, Liang & Ma (2019), figure 3: scaling-binning against histogram binning.
+"""The experiment of Kumar, Liang & Ma (2019), figure 3: scaling-binning against histogram binning.
 
     python benchmarks/kumar_figure3.py [--draws 100] [--seed 0] [--workers 2] [--predictions DIR] [--write]
 
@@ -59,8 +58,7 @@ Columns = Mapping[str, tuple[tuple[Floats, Truth], ...]]
 
 @dataclass(frozen=True)
 class Problem:
-    """
-    Predictions to recalibrate.
+    """Predictions to recalibrate.
 
     Args:
         name: What the tables call it.
@@ -84,8 +82,7 @@ def binary_problems(p: Floats, label: Integers) -> Columns:
 
 @functools.cache
 def simulated(name: str) -> Problem:
-    """
-    Return labels drawn from a softmax, and scores that are the softmax of its logits times some factor.
+    """Return labels drawn from a softmax, and scores that are the softmax of its logits times some factor.
 
     Args:
         name: "sharpened": the factor is 1.5, so the scores are too sure and Platt's curve is nearly right.
@@ -139,8 +136,7 @@ def problems_of(folder: Path) -> list[Problem]:
 
 @dataclass(frozen=True)
 class Task:
-    """
-    One draw of the recalibration rows.
+    """One draw of the recalibration rows.
 
     Args:
         problem: Which predictions, by their place in `problems_of`.
@@ -159,8 +155,7 @@ class Task:
 
 
 def squared_errors(task: Task) -> dict[tuple[str, str], Floats]:
-    """
-    Return the debiased squared errors of one draw by experiment and protocol.
+    """Return the debiased squared errors of one draw by experiment and protocol.
 
     Each has shape (curves, numbers of bins).
 
@@ -211,8 +206,7 @@ def error_by_bin(histogram: Histogram, judge: ScoreTable) -> float:
 
 @dataclass(frozen=True)
 class Result:
-    """
-    Squared errors over all draws.
+    """Squared errors over all draws.
 
     Args:
         title: Data set and experiment.
@@ -257,8 +251,7 @@ def table_of(result: Result, numbers: Sequence[int] = BINS) -> list[str]:
 
 @dataclass(frozen=True)
 class Plot:
-    """
-    How errors are drawn.
+    """How errors are drawn.
 
     Args:
         curves: What they are called.

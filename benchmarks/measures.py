@@ -1,5 +1,4 @@
-"""
-Time and memory of all measures and tests together, against the packages that measure calibration.
+"""Time and memory of all measures and tests together, against the packages that measure calibration.
 
     python benchmarks/measures.py [--rows 1000000 10000000] [--rounds 3] [--peers PYTHON] [--write]
 
@@ -35,8 +34,7 @@ OURS = "calibcli, all"
 
 @dataclass(frozen=True)
 class Entrant:
-    """
-    A process to time.
+    """A process to time.
 
     Args:
         name: What the table calls it.
@@ -56,8 +54,7 @@ class Entrant:
 
 @dataclass(frozen=True)
 class Peer:
-    """
-    Another package.
+    """Another package.
 
     Args:
         name: What the table calls it.
@@ -144,8 +141,7 @@ PACKAGES = (
 
 @dataclass(frozen=True)
 class Rules:
-    """
-    How often processes run.
+    """How often processes run.
 
     Args:
         rounds: Times each, in turn with the others.

@@ -1,5 +1,4 @@
-"""
-The bootstrap intervals of other packages for many sets of rows; run by a Python that has the packages.
+"""The bootstrap intervals of other packages for many sets of rows; run by a Python that has the packages.
 
     PYTHON benchmarks/peer_bootstrap.py ROWS.npz INTERVALS.npz
 
@@ -23,8 +22,7 @@ CALZONE_SAMPLES = 200
 
 
 def uncertainty_calibration(score: Floats, label: Floats) -> Intervals:
-    """
-    Return the intervals of `get_calibration_error_uncertainties`: basic bootstrap of 100 resamples.
+    """Return the intervals of `get_calibration_error_uncertainties`: basic bootstrap of 100 resamples.
 
     The docstring promises "1-alpha confidence intervals"; the code divides alpha by 100. Both readings are
     taken, from one set of resamples, by passing several alphas at once.

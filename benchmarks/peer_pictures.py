@@ -1,5 +1,4 @@
-"""
-One reliability diagram of another package; run by a Python that has the package.
+"""One reliability diagram of another package; run by a Python that has the package.
 
     PYTHON benchmarks/peer_pictures.py PACKAGE ROWS.parquet PICTURE.png
 

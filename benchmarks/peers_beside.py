@@ -1,5 +1,4 @@
-"""
-Our intervals and other packages' bootstrap for the same rows, each against its own truth.
+"""Our intervals and other packages' bootstrap for the same rows, each against its own truth.
 
     python benchmarks/peers_beside.py --peers PYTHON
 
@@ -54,8 +53,7 @@ OURS = ("calibcli ece", "calibcli l2", "calibcli smece")
 
 @dataclass(slots=True)
 class Tally:
-    """
-    How often an interval missed and how wide it was.
+    """How often an interval missed and how wide it was.
 
     Args:
         repetitions: How often it was computed.
@@ -116,8 +114,7 @@ def smooth_error(world: str) -> float:
 
 @dataclass(slots=True)
 class ExtrasRequest:
-    """
-    What one cell gave.
+    """What one cell gave.
 
     Args:
         tallies: By nominal confidence, then by name.
@@ -167,8 +164,7 @@ def ours(cell: Cell, table: ScoreTable, truth: Floats) -> None:
 def beside(
     scenario: str, rows: int, *, repetitions: int, few: int, peers: Path, confidences: tuple[float, ...]
 ) -> ExtrasRequest:
-    """
-    Draw rows anew `repetitions` times and count every interval for them.
+    """Draw rows anew `repetitions` times and count every interval for them.
 
     Args:
         scenario: How scores fall and what they are worth.

@@ -1,5 +1,4 @@
-"""
-Time of every kind of picture against the measure of the same rows: whole processes, interleaved.
+"""Time of every kind of picture against the measure of the same rows: whole processes, interleaved.
 
     python benchmarks/pictures.py [--rows 10000 1000000 10000000] [--rounds 3] [--write]
 
@@ -51,8 +50,7 @@ Runs = Mapping[str, list[Spent] | str]
 
 @dataclass(frozen=True)
 class Shot:
-    """
-    A picture to time.
+    """A picture to time.
 
     Args:
         name: What the table calls it.

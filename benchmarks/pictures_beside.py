@@ -1,5 +1,4 @@
-"""
-The reliability diagrams of other packages beside ours, of the same rows, and what each costs.
+"""The reliability diagrams of other packages beside ours, of the same rows, and what each costs.
 
     python benchmarks/pictures_beside.py --peers PYTHON [--rows 100000] [--write]
 
@@ -35,8 +34,7 @@ TIMES = re.compile(r"(?<=<!-- times -->\n).*?(?=<!-- end of times -->)", re.DOTA
 
 @dataclass(frozen=True)
 class Peer:
-    """
-    Another package.
+    """Another package.
 
     Args:
         name: What the page and the worker call it.

@@ -29,8 +29,7 @@ with pq.ParquetWriter(sys.argv[2], file.schema_arrow, compression="snappy") as o
 
 @dataclass(frozen=True)
 class Job:
-    """
-    A process to time.
+    """A process to time.
 
     Args:
         name: What the table calls it.

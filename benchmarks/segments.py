@@ -1,5 +1,4 @@
-"""
-Repair by segments against MCGrad: held-out losses, multicalibration error, size, time and memory.
+"""Repair by segments against MCGrad: held-out losses, multicalibration error, size, time and memory.
 
     make segments PEERS=PYTHON [python benchmarks/segments.py --peers PYTHON --truths AB --keep FOLDER]
 

@@ -1,5 +1,5 @@
-"""
-Memory of the workers of a cluster, and of the process where the command was typed; and what many cost there.
+"""Memory of the workers of a cluster, and of the process where the command was typed; and what many cost
+there.
 
     python benchmarks/workers.py [--rows 1e6,1e7,1e8] [--engines dask,spark] [--write]
 
@@ -37,8 +37,7 @@ _SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Peaks:
-    """
-    Peak memory in MiB.
+    """Peak memory in MiB.
 
     Args:
         idle: Of a worker before it had work; 0 where workers are started with it.

@@ -1,5 +1,4 @@
-"""
-Simulate every promise in every world and write `docs/coverage.md` as the run found it.
+"""Simulate every promise in every world and write `docs/coverage.md` as the run found it.
 
 The cells are those of `tests/claims/cells.py`, of which `make claims` runs some with fewer repetitions.
 
@@ -50,8 +49,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """
-    A cell that was simulated.
+    """A cell that was simulated.
 
     Args:
         times: How often.

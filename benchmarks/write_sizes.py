@@ -1,5 +1,5 @@
-"""
-Simulate how often every test rejects calibrated labels, and write `docs/test_sizes.md` as the run found it.
+"""Simulate how often every test rejects calibrated labels, and write `docs/test_sizes.md` as the run found
+it.
 
 The worlds are those of `tests/claims/sizes.py`, a few of which `make claims` runs.
 
@@ -38,8 +38,7 @@ WORST = 30
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """
-    What was found in a cell.
+    """What was found in a cell.
 
     Args:
         repetitions: How often labels were drawn.

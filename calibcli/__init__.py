@@ -1,5 +1,4 @@
-"""
-Recalibrate exported predictions, measure how far they can be trusted, gate on it, look at it.
+"""Recalibrate exported predictions, measure how far they can be trusted, gate on it, look at it.
 
     import calibcli
 

@@ -1,5 +1,4 @@
-"""
-Long work: the next items made while the one before is used, items shared
+"""Long work: the next items made while the one before is used, items shared
 out among threads, and how far it is.
 """
 
@@ -19,8 +18,7 @@ Result = TypeVar("Result")
 
 
 def made_ahead(items: Iterator[Item], most: int = 1) -> Iterator[Item]:
-    """
-    Yield the items in order, so many made in a thread while those before are used; 0 for no thread.
+    """Yield the items in order, so many made in a thread while those before are used; 0 for no thread.
 
     What making an item raises is raised here, in its turn.
     """

@@ -1,5 +1,4 @@
-"""
-Documents from declarations: a dataclass is written as JSON, read back and described by its annotations.
+"""Documents from declarations: a dataclass is written as JSON, read back and described by its annotations.
 
 A field's annotation says all there is to say of a value: its type, its limits, and in words what it is. What
 several values must agree on is said by `Declared.check`. A document comes from outside, so nothing in it is
@@ -300,8 +299,7 @@ class Definitions:
 
 
 class _AsItIs:
-    """
-    A kind whose values are those of JSON.
+    """A kind whose values are those of JSON.
 
     Of every kind `read` takes a value from its place, `write` returns it as JSON has it, and `schema` says
     what it may be. `keys`, `take` and `shapes` do so of an object whose members stand among its owner's.
@@ -644,8 +642,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """
-    A field of a declared class, or a property that is said beside its fields.
+    """A field of a declared class, or a property that is said beside its fields.
 
     Args:
         key: What it is called in the document.

@@ -2,8 +2,7 @@
 
 
 class CalibcliError(Exception):
-    """
-    One line that says what is wrong, where and how much of it, and a hint that says what to do.
+    """One line that says what is wrong, where and how much of it, and a hint that says what to do.
 
     Passwords and tokens of addresses are left out of both, whoever shows them.
 
@@ -32,8 +31,7 @@ class UsageProblem(CalibcliError):
 
 
 class IdleOption(UsageProblem):
-    """
-    An option that would change nothing beside the others: refused where typed, passed over as a default.
+    """An option that would change nothing beside the others: refused where typed, passed over as a default.
 
     It is raised before anything is read or written, so that the command can run again without the default.
 
@@ -67,8 +65,7 @@ class NotConverged(InputProblem):
 
 
 class DocumentProblem(InputProblem):
-    """
-    A JSON document that cannot be read or does not fit its schema.
+    """A JSON document that cannot be read or does not fit its schema.
 
     Args:
         path: Where in the document, such as `$.parameters.knots[3]`.

@@ -95,8 +95,7 @@ class WeightMeaning(StrEnum):
 
 
 class OnMissing(StrEnum):
-    """
-    What to do with a missing score, label or weight; only `apply` writes null for a score, only `compare`
+    """What to do with a missing score, label or weight; only `apply` writes null for a score, only `compare`
     takes the rows that each pair of scores has.
     """
 
@@ -207,8 +206,7 @@ class ColorWhen(StrEnum):
 
 
 class Purpose(IntEnum):
-    """
-    Streams of random numbers, one per purpose. The numbers are frozen: adding a purpose never moves
+    """Streams of random numbers, one per purpose. The numbers are frozen: adding a purpose never moves
     another one's digits.
     """
 

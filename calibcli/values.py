@@ -1,5 +1,4 @@
-"""
-Data classes that cost little to make: those of the standard library took half the time of `--help`.
+"""Data classes that cost little to make: those of the standard library took half the time of `--help`.
 
 They are what `dataclasses.dataclass` makes, for type checkers, `fields` and `replace` as well. But `__init__`
 alone is written and compiled for each class, when the first value is made: a command makes values of few of

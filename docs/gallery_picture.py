@@ -18,8 +18,7 @@ INK, FAINT, MAP, DOTS = "#1a1a1a", "#b5b5b5", "#0072B2", "#E69F00"
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """
-    One map.
+    """One map.
 
     Args:
         recalibrator: The map.
@@ -32,8 +31,7 @@ class Panel:
 
 
 def draw_maps(panels: Sequence[Panel], observed: BinnedCurve, *, title: str, path: Path) -> None:
-    """
-    Draw each map from raw score to recalibrated probability over the observed rates.
+    """Draw each map from raw score to recalibrated probability over the observed rates.
 
     Args:
         panels: The maps, in order.

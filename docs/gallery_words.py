@@ -9,8 +9,7 @@ from calibcli.names import FitMethod
 
 @dataclass(frozen=True, slots=True)
 class Portrait:
-    """
-    A method in words.
+    """A method in words.
 
     Args:
         what: What it is.

@@ -1,5 +1,4 @@
-"""
-Write docs/gallery.md and docs/gallery.png: every recalibration method on four of the sample data sets.
+"""Write docs/gallery.md and docs/gallery.png: every recalibration method on four of the sample data sets.
 
     python docs/make_gallery.py
 
@@ -45,8 +44,7 @@ COMMON = "it was limited inside the logit."
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """
-    A data set.
+    """A data set.
 
     Args:
         name: What the tables call it.
@@ -85,8 +83,7 @@ SAMPLES = (
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """
-    One method on one data set.
+    """One method on one data set.
 
     Args:
         artifact: Path of its artifact.

@@ -1,5 +1,4 @@
-"""
-Write the definitions of measures and tests into docs/methods.md; `--check` only compares.
+"""Write the definitions of measures and tests into docs/methods.md; `--check` only compares.
 
 They stand between two markers and are those that `calibcli measure --explain NAME` prints; the rest of the
 page is written by hand. Exit code 1 says that the page is out of date.

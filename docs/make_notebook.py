@@ -1,5 +1,4 @@
-"""
-Draw docs/pictures/notebook.png: a verdict and measures as a notebook shows them, on white and on black.
+"""Draw docs/pictures/notebook.png: a verdict and measures as a notebook shows them, on white and on black.
 
 Needs Chromium; run from the root of the repository: .venv/bin/python docs/make_notebook.py
 """

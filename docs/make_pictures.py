@@ -1,5 +1,4 @@
-"""
-Make the pictures of docs/pictures.md anew, in docs/pictures/, and that of README.md.
+"""Make the pictures of docs/pictures.md anew, in docs/pictures/, and that of README.md.
 
     python docs/make_pictures.py
 
@@ -38,8 +37,7 @@ def commands_of(line: str) -> Iterator[list[str]]:
 
 
 def play(text: str, run: Callable[[list[str]], int], *, folder: Path) -> list[str]:
-    """
-    Run the blocks of a page in order.
+    """Run the blocks of a page in order.
 
     Args:
         text: The page.

@@ -1,5 +1,4 @@
-"""
-Write docs/cli.md, the command line reference, from --help; `--check` only compares.
+"""Write docs/cli.md, the command line reference, from --help; `--check` only compares.
 
 Exit code 1 says that the page is out of date, 2 that it was made with another typer,
 whose help may look different.

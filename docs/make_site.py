@@ -1,5 +1,4 @@
-"""
-Build the site of the documentation into build/site: `make site`.
+"""Build the site of the documentation into build/site: `make site`.
 
 The pages are those of the repository, laid out as they stand there, so that a link that works in one works in
 the other. Exit code 1 if a link of the site leads nowhere.
@@ -48,8 +47,7 @@ def lay_out() -> None:
 
 
 class Links(HTMLParser):
-    """
-    What a page links to, and what can be linked to in it.
+    """What a page links to, and what can be linked to in it.
 
     Attributes:
         targets: Addresses of links, pictures and scripts.

@@ -1,5 +1,4 @@
-"""
-Write calibcli/__init__.pyi, from which editors and type checkers know the functions, from their options.
+"""Write calibcli/__init__.pyi, from which editors and type checkers know the functions, from their options.
 
 `--check` only compares: exit code 1 says that it is out of date.
 """

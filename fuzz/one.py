@@ -1,5 +1,4 @@
-"""
-Knock at one door with inputs that atheris finds by coverage, until told to stop.
+"""Knock at one door with inputs that atheris finds by coverage, until told to stop.
 
     python fuzz/one.py DOOR SEEDS CORPUS FINDINGS [libFuzzer's options]
 

@@ -1,5 +1,4 @@
-"""
-Fuzz every door in turn, each for some seconds, and print how many inputs it took and what was found.
+"""Fuzz every door in turn, each for some seconds, and print how many inputs it took and what was found.
 
     python fuzz/run.py --time 60 [DOOR ...] [--work FOLDER]
 

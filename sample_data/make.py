@@ -1,5 +1,4 @@
-"""
-Make the sample data: predictions of really trained models, with what is wrong with them left in.
+"""Make the sample data: predictions of really trained models, with what is wrong with them left in.
 
     .venv/bin/python sample_data/make.py [DIRECTORY]
 

@@ -1,5 +1,4 @@
-"""
-Where foreign bytes come in: each door takes some, and makes sense of them or refuses them politely.
+"""Where foreign bytes come in: each door takes some, and makes sense of them or refuses them politely.
 
 Hypothesis (`tests/hard`) and atheris (`fuzz/`) knock at the same doors. A `Broken` is a finding, and so is
 any exception that is no `CalibcliError`.
@@ -71,8 +70,7 @@ def scratch() -> Path:
 
 
 def knock(door: Door, content: bytes) -> bool:
-    """
-    Bring bytes to a door; return whether they were taken.
+    """Bring bytes to a door; return whether they were taken.
 
     Raises:
         Broken: If something happened that no input may bring about.
@@ -108,8 +106,7 @@ def captured(command: Callable[[], int]) -> Ran:
 
 
 def kept_promises(ran: Ran) -> Ran:
-    """
-    Return what a command did, if it may.
+    """Return what a command did, if it may.
 
     Raises:
         Broken: If the exit code is none of those documented, or an error is more than its lines.

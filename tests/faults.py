@@ -1,5 +1,4 @@
-"""
-Faults of the system around a command, each of them brought about for real, and what was left behind.
+"""Faults of the system around a command, each of them brought about for real, and what was left behind.
 
 A command runs in a process that is forked from one which has imported everything, and so costs a tenth of a
 start; those that are about start-up itself (locale, closed streams) get an interpreter of their own.
@@ -38,8 +37,7 @@ _NO_OVERRIDE = ~0b110 & 0xFFFFFFFF  # all but reading and writing against permis
 
 @dataclass(frozen=True)
 class How:
-    """
-    What is wrong around a command.
+    """What is wrong around a command.
 
     Args:
         stdin: A file, or None for nothing.
@@ -75,8 +73,7 @@ class How:
 
 @dataclass(frozen=True)
 class Outcome:
-    """
-    How a command under a fault ended.
+    """How a command under a fault ended.
 
     Args:
         code: The exit code; negative for a signal.
@@ -92,8 +89,7 @@ class Outcome:
 
 
 class Stage:
-    """
-    A folder with the files that commands are run on.
+    """A folder with the files that commands are run on.
 
     Args:
         folder: Empty, and not below a folder that others may not enter.
@@ -171,8 +167,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Fault:
-    """
-    A fault and the command it befalls.
+    """A fault and the command it befalls.
 
     Args:
         what: In words.

@@ -11,8 +11,7 @@ from calibcli.stats.table.finer import CountedParts, Tree
 
 @dataclass
 class HeldRows:
-    """
-    Rows that can be asked for again; `reread` counts those handed out, `passes` the passes.
+    """Rows that can be asked for again; `reread` counts those handed out, `passes` the passes.
 
     Args:
         score: Shape (n,).

@@ -24,8 +24,7 @@ VOID = {"meta", "link", "br", "hr", "img", "input", "source"}
 
 
 class Page(HTMLParser):
-    """
-    Every element of a page, with its attributes and the elements it stands in.
+    """Every element of a page, with its attributes and the elements it stands in.
 
     Args:
         text: The page.

@@ -137,8 +137,7 @@ Place = tuple[str | int, ...]
 
 
 def edits(document: Any, *, longest: int = 6) -> Iterator[tuple[Place, str, Any]]:
-    """
-    Return every single edit of a document: where, what, and the document with it.
+    """Return every single edit of a document: where, what, and the document with it.
 
     Each leaf becomes others, each member goes away, each object gets a member more, and the elements of each
     array are dropped, doubled and swapped; of an array longer than `longest` that many elements are edited.

@@ -34,8 +34,7 @@ PACKED = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4"}
 
 @dataclass(frozen=True)
 class Odd:
-    """
-    A file.
+    """A file.
 
     Args:
         ending: Of its name, without that of a compression.

@@ -13,8 +13,7 @@ Struct = list[list[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """
-    A number, a boolean or bytes in a struct.
+    """A number, a boolean or bytes in a struct.
 
     Args:
         path: Numbers of the fields that lead to it, and places in lists as negative numbers from -1 on.

@@ -43,8 +43,7 @@ class Unrelated(Exception):
 
 
 def relate(content: bytes, *, folder: Path, ended: Ended) -> None:
-    """
-    Draw rows and questions from bytes, and hold the answers against each other.
+    """Draw rows and questions from bytes, and hold the answers against each other.
 
     Args:
         content: The seed.
@@ -87,8 +86,7 @@ def rows_of(draw: np.random.Generator) -> Rows:
 
 
 class Commands:
-    """
-    Files of rows in a folder, and the reports of commands on them.
+    """Files of rows in a folder, and the reports of commands on them.
 
     Args:
         folder: Where files are written.

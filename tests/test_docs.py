@@ -1,5 +1,4 @@
-"""
-What the documentation shows is what happens.
+"""What the documentation shows is what happens.
 
 A ```console block holds commands after `$ ` and what they print, standard error included, or its first lines
 (`| head -5`). Run with CALIBCLI_UPDATE_DOCS=1 to write the blocks anew.

@@ -1,5 +1,4 @@
-"""
-The Python that the documentation shows does what it shows.
+"""The Python that the documentation shows does what it shows.
 
 A ```pycon block holds statements after `>>> ` and `... ` and what they print, errors included; those of a
 page share their names. A ```python block is a file of tests. Run with CALIBCLI_UPDATE_DOCS=1 to write the

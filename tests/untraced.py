@@ -1,5 +1,4 @@
-"""
-Choose the tests that need not be traced: `python tests/untraced.py` writes `tests/untraced.json`.
+"""Choose the tests that need not be traced: `python tests/untraced.py` writes `tests/untraced.json`.
 
 Tracing adds a fifth to the time of a test, two fifths where it draws, and half of them reach what all
 reach. All run once with a context each; then tests are kept, the most new arcs for their time first,

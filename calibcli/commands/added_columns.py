@@ -31,8 +31,7 @@ from calibcli.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AddedColumns:
-    """
-    What is written where.
+    """What is written where.
 
     Args:
         predictor: Makes the new columns of rows on the way, checks the rows, and counts them.

@@ -338,8 +338,7 @@ def apply_folder(
 
 
 def _with_one_score(requested: ApplyRequest, found: Found) -> tuple[ApplyRequest, tuple[str, ...]]:
-    """
-    Name the score column of the first file for all, and return what is said of it.
+    """Name the score column of the first file for all, and return what is said of it.
 
     Files without it are refused before any output is written.
     """

@@ -190,8 +190,7 @@ def _mean_scores(read: Iterable[Gathered]) -> dict[str, dict[str, float]]:
 
 
 def _scores(name: str, tables: Sequence[Table]) -> list[RunningValues]:
-    """
-    Return the scores of some tables as values of a column.
+    """Return the scores of some tables as values of a column.
 
     If one is kept in cells all are, by the edges of these: by the means in them, scores would have shifted by
     rounding alone.

@@ -472,8 +472,7 @@ def _members(
 def _resolved(
     choice: Choice, table: Table, columns: Columns, *, options: FitOptions, notes: tuple[str, ...]
 ) -> Artifact:
-    """
-    Return the map that auto gives a group: the repair chosen by all rows, or none where that is as good.
+    """Return the map that auto gives a group: the repair chosen by all rows, or none where that is as good.
 
     A group that cannot be cut into folds, and one of a map that brackets, gets the repair.
     """
@@ -634,8 +633,7 @@ class ClassSource:
 
     @property
     def in_memory(self) -> bool:
-        """
-        Whether a fit may keep what it makes of the rows.
+        """Whether a fit may keep what it makes of the rows.
 
         That is allowed twice the memory of a table, since another pass over the files costs far more.
         """
@@ -768,8 +766,7 @@ def _record(
     options: dict[str, object],
     notes: tuple[str, ...],
 ) -> ClassFitRecord:
-    """
-    Return what a map does to the rows it was fitted to.
+    """Return what a map does to the rows it was fitted to.
 
     Losses are added up exactly, so that neither order nor cut of the input changes a digit.
     """

@@ -76,8 +76,7 @@ GateMap = Artifact | ClassArtifact
 def judge_with_state(
     rows: RowRequest, *, rule: Rule | None, options: VerifyOptions, state: StateOptions
 ) -> VerifyReport:
-    """
-    Count the rows of the inputs that a state does not know yet, and judge by all it holds.
+    """Count the rows of the inputs that a state does not know yet, and judge by all it holds.
 
     Every file is a batch. All files are read before the state is locked, and all are counted or none:
     whatever goes wrong, the state is what it was before or what it is after.
@@ -386,8 +385,7 @@ def _of_distance(planned_rows: int | None, before: GateState | None) -> Partitio
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """
-    Some of the rows, which are a batch of their own.
+    """Some of the rows, which are a batch of their own.
 
     Args:
         shown: What they are called in messages.
@@ -559,8 +557,7 @@ def _incoming(evaluation: Gathered, terms: Terms, *, part: Part, named: str | No
 
 
 def _digest(evaluation: Gathered) -> str:
-    """
-    Return what tells the rows of a batch.
+    """Return what tells the rows of a batch.
 
     A map of several classes may move rows into the view that is judged, so that it takes the raw confidence
     and what is judged to tell them.

@@ -1,5 +1,4 @@
-"""
-Files to tables: read, counted, added up in the order of the input, and seen
+"""Files to tables: read, counted, added up in the order of the input, and seen
 a second time where that is asked for.
 """
 
@@ -187,8 +186,7 @@ CONFIDENCE = "raw confidence"
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """
-    All rows of the input, raw and through an artifact side by side.
+    """All rows of the input, raw and through an artifact side by side.
 
     Args:
         tables: A table for each key of the transforms.
@@ -385,8 +383,7 @@ def _reduced(
 def _first_alone(
     pieces: Sequence[Piece], work: TallyWork, engine: Engine, *, running: dict[str, RunningTable]
 ) -> Generator[Tally | CalibcliError, None, None]:
-    """
-    Tally the first fragment before the others start.
+    """Tally the first fragment before the others start.
 
     If its distinct scores pass the limit, the others go straight into grids, which take a fraction of the
     memory of tables that turn out too large. A grid counts in a thread of its own, so that more threads
@@ -583,8 +580,7 @@ class _Pass(Generic[Result]):
 
 @dataclass(frozen=True, slots=True)
 class SecondPass:
-    """
-    Passes over rows that were gathered before; see `calibcli.stats.table.again.Rows`.
+    """Passes over rows that were gathered before; see `calibcli.stats.table.again.Rows`.
 
     Args:
         fragments: The input, none of them a stream that can be read only once.

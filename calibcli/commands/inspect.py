@@ -511,8 +511,7 @@ def _read(path: str, columns: Columns, form: InputFormat) -> "Gathered":
 def _contents(
     path: str, roles: Mapping[str, str], form: InputFormat, *, counted: bool
 ) -> tuple[Facts, str | None]:
-    """
-    Return the range of the score and the base rate, and why `measure` would refuse the rows as they are.
+    """Return the range of the score and the base rate, and why `measure` would refuse the rows as they are.
 
     What it needs to be told then comes with it, as it is typed: None where an option is not enough.
     """
@@ -564,8 +563,7 @@ _NUMBERS = ("number", "whole number", "double", "float", "float64", "float32")
 def _labels(
     path: str, label: str, numbers: Sequence[str], form: InputFormat, *, counted: bool
 ) -> tuple[Facts, str]:
-    """
-    Return the base rate where no column looks like the score: any column of numbers stands in for it.
+    """Return the base rate where no column looks like the score: any column of numbers stands in for it.
 
     Where `measure` would refuse the labels, why, and what it needs to be told.
     """

@@ -70,8 +70,7 @@ PAIRED_ROWS = f"{PAIRWISE}: each score uses its own rows, and each difference th
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """
-    What is compared.
+    """What is compared.
 
     Args:
         paired: The differences of two, by their places, the second less the first.
@@ -390,8 +389,7 @@ def _clusters_of(evaluation: Gathered, entries: Entries) -> ClusterSummary | Non
 
 
 def level_of_each(options: CompareOptions, count: int) -> tuple[float, int]:
-    """
-    Return the confidence of each difference at which all hold together, and how many those are.
+    """Return the confidence of each difference at which all hold together, and how many those are.
 
     Which score is the best is seen on the rows themselves, so that without a reference every pair counts.
     """
@@ -427,8 +425,7 @@ def _place_of(reference: str, names: Sequence[str], evaluation: Gathered) -> int
 
 @dataclass(slots=True)
 class _Board:
-    """
-    Scores, and what compares them.
+    """Scores, and what compares them.
 
     Args:
         options: Its confidence is that of each difference.
@@ -463,8 +460,7 @@ class _Board:
         return Ranking(name, scores[against].name, tuple(standings), every)
 
     def _wins(self, name: Compared) -> list[int]:
-        """
-        Return how many others each score is better than on the rows that both have.
+        """Return how many others each score is better than on the rows that both have.
 
         Where all have the same rows their values say who is better. Where rows differ, one score may have the
         easier ones.

@@ -698,8 +698,8 @@ def _measured(
 
 
 def _at_least(classes: Mapping[str, "Seen"], options: MeasureOptions) -> dict[str, float] | None:
-    """
-    Return lower bounds of the binned ECE by betting, as a gate has them, or None where bins follow the rows.
+    """Return lower bounds of the binned ECE by betting, as a gate has them, or None where bins follow the
+    rows.
 
     Errors of one class against the rest have either sign in few bins, where the bound of an interval by
     concentration is often 0. Of one side only, a bound may use the whole share of a class in the error.

@@ -1,5 +1,4 @@
-"""
-The report as one page: rows to numbers, numbers to words, curves to
+"""The report as one page: rows to numbers, numbers to words, curves to
 pictures with the values behind them.
 """
 

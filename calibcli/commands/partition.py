@@ -64,9 +64,8 @@ def shared_bins_notes(
     score: str = "the score",
     finer: str = "--binning equal-mass puts bins where the rows are",
 ) -> tuple[str, ...]:
-    """
-    Say that all rows lie in one bin, that bins put some values of a score of few together, unasked, or that
-    rounding to single precision put rows into another bin.
+    """Say that all rows lie in one bin, that bins put some values of a score of few together, unasked, or
+    that rounding to single precision put rows into another bin.
 
     What a discrete recalibrator has written is such a score, and was measured value by value while the
     artifact was named. `finer` is what sees more than one bin does.

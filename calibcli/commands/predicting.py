@@ -48,8 +48,7 @@ Added = Sequence["Floats | pa.Array[Any]"]
 
 @dataclass(frozen=True, slots=True)
 class ApplyRequest:
-    """
-    What is done with every file, or with a frame.
+    """What is done with every file, or with a frame.
 
     Args:
         artifact: The path of the artifact, for messages.
@@ -98,8 +97,7 @@ def _score_resolved(columns: Columns, fragment: Fragment) -> ResolvedColumns:
 
 
 class Predictor(ABC):
-    """
-    From the columns of some rows to the new columns; rows must come in the order of the file.
+    """From the columns of some rows to the new columns; rows must come in the order of the file.
 
     Args:
         intake: Checks the rows on the way, and counts them.
@@ -156,8 +154,7 @@ class Predictor(ABC):
 
 
 class ScorePredictor(Predictor):
-    """
-    From a score, and its group where each has a map of its own, to the new columns, and their range.
+    """From a score, and its group where each has a map of its own, to the new columns, and their range.
 
     Args:
         prior: Base rate of the rows, or None for that of the fit rows.
@@ -246,8 +243,7 @@ class ScorePredictor(Predictor):
 
 
 class ClassPredictor(Predictor):
-    """
-    From the columns of classes to the new columns, counting predictions that change.
+    """From the columns of classes to the new columns, counting predictions that change.
 
     Each class gets a column `NAME_CLASS`, or all get one column `NAME` of lists where they came as such;
     `NAME_class` is the most probable class, and `NAME_confidence` its probability. Methods with ends add

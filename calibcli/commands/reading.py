@@ -78,8 +78,7 @@ def with_scores(rows: Request) -> Request:
 
 
 def with_classes_of_map(rows: Request, *, maps: Sequence[DocumentSource] = ()) -> Request:
-    """
-    Return rows with the columns of the classes that a map was fitted to, where nothing names a score.
+    """Return rows with the columns of the classes that a map was fitted to, where nothing names a score.
 
     The map is that of the rows, or the first of those that they are to be compared by.
     """

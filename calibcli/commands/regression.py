@@ -157,8 +157,7 @@ _PERCENT = 100.0
 def against_report(
     table: Table, before: Before, requested: Regression, *, ground: Ground
 ) -> dict[str, Verdict]:
-    """
-    Judge "measure - baseline <= limit" by the rows and what a report says of other ones.
+    """Judge "measure - baseline <= limit" by the rows and what a report says of other ones.
 
     Each end of the report's interval may be wrong with probability (1 - c) / 2, c being its confidence, and
     the new bound with what that leaves of delta: then new upper - old lower bounds the difference from above,

@@ -109,8 +109,7 @@ class ReportRequest(RowRequest):
 
 @dataclass(frozen=True, slots=True)
 class FullReport:
-    """
-    Everything that is said of some rows.
+    """Everything that is said of some rows.
 
     Args:
         measured: Measures and tests, of groups, classes and further scores as well.

@@ -89,8 +89,7 @@ PROBABILITIES = (
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """
-    Where scores lie.
+    """Where scores lie.
 
     Args:
         values: How many different ones there are, or as many as were looked for.
@@ -110,8 +109,7 @@ def seen_in(table: "Table") -> Seen:
 def read_notes(
     gathered: "Gathered", scale: Scale, *, further: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[str, ...]:
-    """
-    Return what is to be said of each score where no fit tells what it is.
+    """Return what is to be said of each score where no fit tells what it is.
 
     Log-odds may be probabilities, scores that are 0 and 1 labels that a model predicts, labels reversed, and
     weights those of classes.
@@ -229,8 +227,7 @@ def table_scale_notes(gathered: "Gathered", artifact: "AnyArtifact") -> tuple[st
 
 
 class ScaleCheck:
-    """
-    Asks of scores that pass by whether they are on the scale of a fit, without a second look at them.
+    """Asks of scores that pass by whether they are on the scale of a fit, without a second look at them.
 
     Every so many of them are remembered, evenly over all.
     """
@@ -273,8 +270,7 @@ class ScaleCheck:
 
 
 def scale_notes(seen: Seen | None, artifact: "OneMap", *, column: str) -> tuple[str, ...]:
-    """
-    Refuse scores that are on another scale than those of a fit, and return what is to be said of others.
+    """Refuse scores that are on another scale than those of a fit, and return what is to be said of others.
 
     Scores that seem to be outputs of the map itself are said to be.
 
@@ -387,8 +383,7 @@ def _refused(seen: Seen, fitted: Sequence[float], scale: Scale, *, what: str, co
 def class_scale_notes(
     sums: RowSums | None, artifact: "ClassArtifact", *, rows: int, highest: float
 ) -> tuple[str, ...]:
-    """
-    Refuse rows of several classes that were read as logits and are probabilities, or percentages.
+    """Refuse rows of several classes that were read as logits and are probabilities, or percentages.
 
     They are refused where there are at least 100 rows, no number is below 0, every row sums to 1, or to 100,
     and the rows of the fit cannot have been of that kind.

@@ -109,8 +109,7 @@ def segments_report(evaluation: Gathered, cut: Cut, requested: SegmentOptions) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Evaluated:
-    """
-    What is said of each segment; values of those that are not tested mean nothing.
+    """What is said of each segment; values of those that are not tested mean nothing.
 
     Args:
         explained: For segments that stand out the larger one that explains it, if there is one.

@@ -50,8 +50,7 @@ def _digest(path: Path) -> str:
 
 
 def file_marks(paths: Sequence[str]) -> tuple[str, ...] | None:
-    """
-    Return what tells the content of each file from others, whatever its name: of large ones by samples.
+    """Return what tells the content of each file from others, whatever its name: of large ones by samples.
 
     Short files may well be equal and yet two, so that their names count too.
     """

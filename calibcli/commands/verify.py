@@ -196,8 +196,7 @@ def _extras_request(rows: RowRequest, options: VerifyOptions) -> ExtrasRequest:
 def verify_evaluation(
     evaluation: Gathered, *, options: VerifyOptions, before: Before | None = None, segments: Cut | None = None
 ) -> VerifyReport:
-    """
-    Judge every rule in the whole and in each group or class, as many claims together as that makes.
+    """Judge every rule in the whole and in each group or class, as many claims together as that makes.
 
     `before` is the baseline, `segments` those, where a rule speaks of one.
     """

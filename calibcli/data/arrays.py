@@ -1,5 +1,4 @@
-"""
-Arrow columns to numpy and back: looked through before anything in them is believed,
+"""Arrow columns to numpy and back: looked through before anything in them is believed,
 without a copy where there is none to make, and without the imports that pyarrow's own constructors make.
 """
 
@@ -96,8 +95,7 @@ _EXACT_DIGITS, _EXACT_POWER = 15, 22
 
 
 def _doubles_of(column: Column) -> Column:
-    """
-    Return decimals as the doubles that are nearest to them, as text of the same digits is read.
+    """Return decimals as the doubles that are nearest to them, as text of the same digits is read.
 
     pyarrow's own cast multiplies by a power of ten that is none: 0.3 becomes 0.30000000000000004.
     """
@@ -243,8 +241,7 @@ def stretches(bounds: Integers, content: bytes) -> Column:
 
 
 def source_of(content: bytes | memoryview) -> Any:  # noqa: ANN401 - readers of Arrow name files only
-    """
-    Return bytes as a source for readers of Arrow that look ahead in threads of their own.
+    """Return bytes as a source for readers of Arrow that look ahead in threads of their own.
 
     It is a copy of theirs. A thread may let go of what it read when Python shuts down, and waiting for
     Python's lock in order to do so would abort the process.
@@ -351,8 +348,7 @@ def lists_of(column: Column) -> Column:
 
 
 def list_lengths(column: Column) -> Integers:
-    """
-    Return how many numbers each row's list holds, shape (n,).
+    """Return how many numbers each row's list holds, shape (n,).
 
     It is 0 where there is none, and -1 where Spark would write no such vector.
     """

@@ -28,8 +28,7 @@ NO_CLASS = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassRows:
-    """
-    Rows with a probability for each class.
+    """Rows with a probability for each class.
 
     Args:
         label: Shape (n,), the place of the class that is right.
@@ -98,8 +97,7 @@ def normalised(probability: Floats, which: Booleans, total: Floats) -> Floats:
 
 
 def class_labels_of(column: Column, classes: tuple[str, ...]) -> Labels:
-    """
-    Read a column of labels.
+    """Read a column of labels.
 
     A label is the name of a class: the same text, or as a number the number that the name is. Text that is
     none of the names, and a number as most tools write it, is that number: 1.0 is class 1, or 01. Where no
@@ -123,8 +121,7 @@ def class_labels_of(column: Column, classes: tuple[str, ...]) -> Labels:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """
-    The places of classes by their names.
+    """The places of classes by their names.
 
     Args:
         by_number: As numbers, of names that are some.
@@ -170,8 +167,7 @@ def _names(classes: tuple[str, ...]) -> _Names:
 
 
 class ClassIntake(Intake):
-    """
-    Takes batches of several classes.
+    """Takes batches of several classes.
 
     The score of a row is its largest probability, and its label whether that class is the right one; where
     one class is looked at against the rest, its probability, and whether it is the right one.

@@ -171,8 +171,7 @@ _NUMBERS = re.compile(r"u?int\d+|float|double|halffloat|decimal|bool|null|number
 def fitting_scores(
     columns: Columns, kinds: Mapping[str, str], *, path: str, outside: Sequence[str] = ()
 ) -> Columns:
-    """
-    Return columns with the scores that fit a pattern in its place, in the order of the file.
+    """Return columns with the scores that fit a pattern in its place, in the order of the file.
 
     A column that fits and is something else, or holds no numbers, is left out and said. `kinds` are what
     each column of the file holds, as readers name types.
@@ -224,8 +223,7 @@ def _nothing_fits(
 
 @dataclass(frozen=True, slots=True)
 class ClassColumns:
-    """
-    The columns that hold the probabilities of the classes, in the order of the classes.
+    """The columns that hold the probabilities of the classes, in the order of the classes.
 
     Args:
         names: One column for each class, or a single one that holds a list for every row.
@@ -362,8 +360,7 @@ def refuse_two_roles(resolved: "ResolvedColumns") -> None:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedColumns:
-    """
-    The columns of one file, by the names in its header.
+    """The columns of one file, by the names in its header.
 
     Args:
         requested: What the user said; the rules for values are there.
@@ -507,8 +504,7 @@ def resolve(
     labelled: bool = True,
     outside: Sequence[str] = (),
 ) -> ResolvedColumns:
-    """
-    Find the columns in a header.
+    """Find the columns in a header.
 
     A name matches exactly, or as the same letters in other code points, or else without regard to case and
     outer blanks, if one column does so.
@@ -649,8 +645,7 @@ def columns_of_classes(
     path: str,
     fitted: tuple[str, ...] | None = None,
 ) -> ResolvedColumns:
-    """
-    Find the columns of classes whose names are known.
+    """Find the columns of classes whose names are known.
 
     They are those of the fit, if all are there; else the columns whose names are those of the classes behind
     one common beginning, or else the one column of lists.

@@ -63,8 +63,7 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """
-    One kind of fault in one file.
+    """One kind of fault in one file.
 
     Args:
         row: The first of them, as a row of the file; the first row is 1 and a header is not counted.
@@ -119,8 +118,7 @@ class RowSums:
 
 @dataclass(slots=True)
 class Findings:
-    """
-    What reading has found out about the values of a file, or of a part of it.
+    """What reading has found out about the values of a file, or of a part of it.
 
     Args:
         faults: What was wrong, by kind and place of the column among the score columns; 0 for every
@@ -285,8 +283,7 @@ def _add_first(found: dict[str, None], names: Iterable[str], most: int) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Places:
-    """
-    Which rows of a batch are left, and where they stand in the file.
+    """Which rows of a batch are left, and where they stand in the file.
 
     Args:
         before: How many rows of the file come before the batch.

@@ -57,8 +57,7 @@ _WORDS = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """
-    A column of labels.
+    """A column of labels.
 
     Args:
         strange: Shape (n,), which labels are neither 0 nor 1 (a missing one may seem so); None if all are.

@@ -1,5 +1,4 @@
-"""
-Which files the inputs are: directories, patterns, addresses, pipes or rows in
+"""Which files the inputs are: directories, patterns, addresses, pipes or rows in
 memory, looked up before anything is opened.
 """
 
@@ -100,8 +99,7 @@ def identity_of(path: str) -> Identity:
 
 
 def walked(roots: Sequence[str], *, above: str, fits: Callable[[str], bool] | None = None) -> Names:
-    """
-    Return what lies below directories: each real one once, by a name without links where it has one.
+    """Return what lies below directories: each real one once, by a name without links where it has one.
 
     Links to directories are followed, but for those that lead back to one above.
     """
@@ -317,8 +315,7 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """
-    The files that inputs stand for, and the names beside them that are not read.
+    """The files that inputs stand for, and the names beside them that are not read.
 
     Args:
         passed: Names that were passed over, each with the reason.
@@ -331,8 +328,7 @@ class Found:
     listed: tuple[str, ...] = ()
 
     def notes(self, *, made: Sequence[str] = ()) -> tuple[str, ...]:
-        """
-        Return what reports say once all files are read: of directories and patterns, and of copies.
+        """Return what reports say once all files are read: of directories and patterns, and of copies.
 
         A file that appeared since is not read, and that is said: a moment earlier it was not there either.
         """

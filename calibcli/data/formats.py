@@ -1,5 +1,4 @@
-"""
-What kind of file this is: said by the user, else by its first bytes, else
+"""What kind of file this is: said by the user, else by its first bytes, else
 by its name; and what a name promises.
 """
 
@@ -169,8 +168,7 @@ def _found(head: bytes, path: str) -> DataFormat:
 
 
 def keeps_ascii(encoding: str | None) -> bool:
-    """
-    Whether a byte of text below 128 is always the ASCII character that it seems to be.
+    """Whether a byte of text below 128 is always the ASCII character that it seems to be.
 
     Then separators, quotes and line ends can be found, and numbers read, without decoding: in UTF-8 (None)
     and in encodings of one byte a character, such as latin-1 and cp1252.

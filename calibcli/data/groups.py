@@ -1,5 +1,4 @@
-"""
-Groups of rows, told apart by columns: to be measured, kept in one fold,
+"""Groups of rows, told apart by columns: to be measured, kept in one fold,
 or sent through a map of their own.
 """
 
@@ -34,8 +33,7 @@ _KEYS = 1 << 63
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """
-    The parts that one or more columns of groups cut rows into.
+    """The parts that one or more columns of groups cut rows into.
 
     Args:
         code: Shape (n,), the place of each row's part in `names`.
@@ -48,8 +46,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """
-    A column of groups.
+    """A column of groups.
 
     Args:
         code: Shape (n,), the place of each row's group in `text`; anything where it is missing.
@@ -87,8 +84,7 @@ class Groups:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowKeys:
-    """
-    The columns of a batch that tell which rows belong together.
+    """The columns of a batch that tell which rows belong together.
 
     Args:
         group: Rows that stay in one fold, or None.
@@ -189,8 +185,7 @@ def groups_of(column: Column) -> Groups:
 
 
 def mixed_of(column: Column, *, decimal: str = ".") -> Mixed:
-    """
-    Read a column of numbers, text or both: text that is a number is that number, in every format.
+    """Read a column of numbers, text or both: text that is a number is that number, in every format.
 
     Blanks around a text do not count, and an empty one or NaN is missing; true and false are one text
     however they are written.
@@ -261,8 +256,7 @@ class MemberColumn:
         )
 
     def respelled(self, text: str, *, renamed: bool) -> str | None:
-        """
-        Return the group of the fit from which another differs only as 1.0 does from 1, or None.
+        """Return the group of the fit from which another differs only as 1.0 does from 1, or None.
 
         Times are such that differ in zeros at the end of the second, or in how the zone is written: the first
         version of artifacts named them so. It named floats and durations otherwise, too.

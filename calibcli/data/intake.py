@@ -54,8 +54,7 @@ _ABSENT = frozenset(kind for kind in FaultKind if kind.name.startswith("MISSING"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """
-    The rows of a batch that count.
+    """The rows of a batch that count.
 
     Args:
         others: Probabilities of further score columns, each of shape (n,).

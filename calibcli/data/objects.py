@@ -1,5 +1,4 @@
-"""
-Files in object stores, through `pyarrow.fs`: named by addresses such as `s3://bucket/preds.parquet`.
+"""Files in object stores, through `pyarrow.fs`: named by addresses such as `s3://bucket/preds.parquet`.
 
 Credentials, regions and endpoints are what the store's own configuration says (`AWS_PROFILE`,
 `AWS_ENDPOINT_URL`, ...); nothing of them passes through here.
@@ -26,8 +25,7 @@ ObjectStamp = tuple[str, ...]
 
 
 def file_stamp(file: str | int) -> FileStamp:
-    """
-    Return what changes with a file: device, number, size, and the times of its content and of its entry.
+    """Return what changes with a file: device, number, size, and the times of its content and of its entry.
 
     The last one cannot be put back as the one before can.
     """

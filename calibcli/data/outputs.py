@@ -1,5 +1,4 @@
-"""
-Outputs appear whole or not at all, and nothing is overwritten unasked.
+"""Outputs appear whole or not at all, and nothing is overwritten unasked.
 
 A file is written beside its target, flushed to the disk and put in place in one step, which replaces what was
 there when the output was checked and nothing else. It keeps the mode, owner, group and access list of what it
@@ -99,8 +98,8 @@ _NO_LINKS = (
 
 
 class Completion:
-    """
-    Whether a command has put in place what it was to write: from then on a signal comes too late to stop it.
+    """Whether a command has put in place what it was to write: from then on a signal comes too late to stop
+    it.
 
     What remains after the first output, such as further reports and what is said of it, takes an instant, and
     the exit code is that of the command. Should that instant not end, as before a reader that does not read,
@@ -191,8 +190,7 @@ def check_output(
 
 
 def refuse_existing(path: str | Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> None:
-    """
-    Refuse an output that cannot or must not be written, before any input is read.
+    """Refuse an output that cannot or must not be written, before any input is read.
 
     What is there now is what `new_file` may replace later: nothing that appears or changes in between.
     """
@@ -276,8 +274,7 @@ def _is_input(name: str) -> OutputProblem:
 
 @contextmanager
 def new_file(path: str | Path) -> Iterator[BinaryIO]:
-    """
-    Open an output that takes its name only once the block has ended well.
+    """Open an output that takes its name only once the block has ended well.
 
     On any error, Ctrl-C included, the unfinished file is removed and whatever stood at the path stays.
     """
@@ -420,8 +417,7 @@ def _unseen(name: str, *, there: bool) -> OutputProblem:
 
 
 def _keep_rights(descriptor: int, replaced: Path) -> None:
-    """
-    Give a file the owner, group, mode and access list of what it is to replace.
+    """Give a file the owner, group, mode and access list of what it is to replace.
 
     Only root may give files away, and others to groups of their own: where the group is another one then, it
     gets no more rights than everybody else.

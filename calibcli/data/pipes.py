@@ -138,8 +138,7 @@ class _Heard(Exception):
 
 @contextmanager
 def signals_heard() -> Iterator[int | None]:
-    """
-    Give a descriptor that can be read once a signal has come; None where that cannot be had.
+    """Give a descriptor that can be read once a signal has come; None where that cannot be had.
 
     Python tells its first thread of a signal once that runs Python again. While it waits in pyarrow, whose
     threads wait for bytes, it would never run: so these wait for either.
@@ -164,8 +163,7 @@ def signals_heard() -> Iterator[int | None]:
 
 @cache
 def _waking(process: int) -> tuple[int, int]:  # noqa: ARG001 - a fork has a pipe of its own
-    """
-    Return both ends of the pipe that signals write to, made once for each process and never closed.
+    """Return both ends of the pipe that signals write to, made once for each process and never closed.
 
     A thread of pyarrow may look at it after the reading was given up: by then a number that had been closed
     could be that of another file.
@@ -206,8 +204,7 @@ def _no_room() -> Iterator[None]:
 
 
 def _temporary_file() -> tuple[BinaryIO, str]:
-    """
-    Open a temporary file and return it with a path to open it again.
+    """Open a temporary file and return it with a path to open it again.
 
     Where the system offers a path to an open file, nothing stands in any directory: however the process
     ends, nothing stays behind.

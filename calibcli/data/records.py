@@ -1,5 +1,4 @@
-"""
-Whole records of CSV, found without taking them apart.
+"""Whole records of CSV, found without taking them apart.
 
 A record ends at a line end (a newline, or a carriage return with or without one) that no quotes enclose. A
 quote opens where a field begins and closes where the field ends; within quotes it is written twice, and in a
@@ -40,8 +39,7 @@ _ONE, _LAST = np.uint64(1), np.uint64(63)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """
-    Some whole records.
+    """Some whole records.
 
     Args:
         size: How many bytes are theirs, line ends included.
@@ -121,8 +119,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuotedLines:
-    """
-    Lines that begin or end within quotes.
+    """Lines that begin or end within quotes.
 
     Args:
         stops: Where the last character of its line end stands.
@@ -361,8 +358,7 @@ def _quoted(content: bytes, delimiter: str, start: int) -> tuple[Words, tuple[in
 def _by_runs(
     characters: Bytes, quotes: Positions, at_edge: npt.NDArray[np.bool_], start: int
 ) -> tuple[Positions, tuple[int, int] | None]:
-    """
-    Return what `_quoted` does, for any quotes.
+    """Return what `_quoted` does, for any quotes.
 
     Quotes side by side are a run. At the edge of a field a run of odd length opens a field or closes one;
     elsewhere it closes one if one is open, and else is text. A run of even length changes nothing. So a place

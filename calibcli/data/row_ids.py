@@ -1,5 +1,4 @@
-"""
-Identities of rows as whole numbers of 64 bits: the hash of their text, the same on every machine.
+"""Identities of rows as whole numbers of 64 bits: the hash of their text, the same on every machine.
 
 Words of eight bytes are taken in one after the other, each followed by the finaliser of splitmix64, for all
 rows at once. Different texts get the same number by chance only: of ten million, any two do with probability

@@ -31,8 +31,7 @@ _HOW = "write phrases with their numbers, 'very likely=.9,likely=.7', or name a 
 
 
 def score_map_of(said: object) -> ScoreMap | None:
-    """
-    Return the number of each phrase, from a mapping, a text like `very likely=.9,likely=.7`, or a file.
+    """Return the number of each phrase, from a mapping, a text like `very likely=.9,likely=.7`, or a file.
 
     Numbers are on the scale of the score column. A file is an object of JSON, or CSV of two columns without
     or with a header.
@@ -133,8 +132,7 @@ def number_in(text: str, known: Mapping[str, float], scale: Scale, *, decimal: s
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worded:
-    """
-    A column of texts as scores.
+    """A column of texts as scores.
 
     Args:
         unknown: Shape (n,), which texts are no scores; None if all are.

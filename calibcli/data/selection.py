@@ -127,8 +127,7 @@ def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: st
 
 
 def _text_satisfies(text: str, condition: Condition, *, decimal: str) -> bool | None:
-    """
-    Return whether a text does; None where it cannot be said.
+    """Return whether a text does; None where it cannot be said.
 
     That is where its order among numbers is asked and it is none, and where it is the same number as a value
     without quotes, as 1.0 is 1: the one who wrote that may mean the number or the text.

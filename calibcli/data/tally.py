@@ -1,5 +1,4 @@
-"""
-A fragment to the sums of its rows, which is what an engine runs for every fragment.
+"""A fragment to the sums of its rows, which is what an engine runs for every fragment.
 
 Beside a table for each score stand differences between scores, slices, clusters, folds and tables of classes.
 """
@@ -43,8 +42,7 @@ MOST_SLICES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ExtrasRequest:
-    """
-    What is gathered beside a table of the first score column for each transform.
+    """What is gathered beside a table of the first score column for each transform.
 
     Args:
         columns: For keys whose transform is not given the first score column, the place of the one it is.
@@ -91,8 +89,7 @@ NOTHING = ExtrasRequest()
 
 @dataclass(slots=True, eq=False)
 class Extras:
-    """
-    What is gathered beside the tables of the transforms, under construction.
+    """What is gathered beside the tables of the transforms, under construction.
 
     Args:
         paired: Differences between two scores, for each pair.
@@ -220,8 +217,7 @@ class RowsById:
         return ids, score, label, counts
 
     def by_part(self) -> dict[str, dict[str, np.ndarray]]:
-        """
-        Return the columns of each part of the rows by name, in order of its first row.
+        """Return the columns of each part of the rows by name, in order of its first row.
 
         Those are ids, score and label, and where there are some the probability of each class, the place of
         the right one, and the cluster.
@@ -262,8 +258,7 @@ class RowsById:
 
 @dataclass(frozen=True, slots=True)
 class ClassExtras:
-    """
-    Tables of the views of several classes, under construction.
+    """Tables of the views of several classes, under construction.
 
     Args:
         top: The confidence of the rows that predict each class.
@@ -380,8 +375,7 @@ Transforms = Mapping[str, Change | None]
 
 @dataclass(slots=True)
 class Signals:
-    """
-    What running tallies may learn from outside; it changes how they work and never what they find.
+    """What running tallies may learn from outside; it changes how they work and never what they find.
 
     Args:
         grids: Keys whose table is known to become a grid, so that it may as well start as one.
@@ -394,8 +388,7 @@ class Signals:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """
-    The rows of one fragment.
+    """The rows of one fragment.
 
     Args:
         tables: A table for each key; empty ones where the rows are refused.
@@ -409,8 +402,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class TallyWork:
-    """
-    The work on one fragment, the same for all: called by an engine with each of them.
+    """The work on one fragment, the same for all: called by an engine with each of them.
 
     Args:
         transforms: For each key the map that scores go through before they are counted; None for none.
@@ -479,8 +471,7 @@ def intake_of(resolved: ResolvedColumns, *, shown: str, first_row: int = 0) -> I
 
 
 def taken(fragment: Fragment, intake: Intake, resolved: ResolvedColumns) -> Iterator[Rows | None]:
-    """
-    Yield what an intake makes of each batch of a fragment.
+    """Yield what an intake makes of each batch of a fragment.
 
     Batches of most formats are decoded and checked two ahead in a thread, but not those of small files. What
     comes through a pipe may keep a reader waiting, and so is read where an interrupt is heard, as is CSV.
@@ -547,8 +538,7 @@ class BundleWork:
 
 
 def bundles_of(pieces: Sequence[Piece], extras_request: ExtrasRequest) -> list[list[Piece]]:
-    """
-    Return the fragments in bundles; each by itself while they are few.
+    """Return the fragments in bundles; each by itself while they are few.
 
     Importance weights and the losses of clusters are added up as floating point numbers, whose sum depends
     on how they are grouped: such fragments stay by themselves, so that an engine changes no digit.

@@ -1,5 +1,4 @@
-"""
-When two values are equal: the one rule for labels, ids, groups, clusters and conditions, in every format.
+"""When two values are equal: the one rule for labels, ids, groups, clusters and conditions, in every format.
 
 Every value has a name, and two values are equal where their names are. Text is its own name, without the
 blanks around it. The name of a number is its exact value in digits, whatever the type: 1 of an integer, of a
@@ -48,8 +47,7 @@ OPERATORS: dict[Comparison, Callable[[Any, Any], Any]] = {
 
 
 def names_of(column: Column) -> Column:  # noqa: PLR0911 - one return a type
-    """
-    Return the name of every value of a column as large strings; null where it is missing, NaN included.
+    """Return the name of every value of a column as large strings; null where it is missing, NaN included.
 
     Blanks around text are left as they are: who compares names strips them.
     """
@@ -148,8 +146,7 @@ class Unreadable(ValueError):
 
 
 def compared(column: Column, sign: Comparison, text: str) -> Booleans:
-    """
-    Return which values of a column of numbers, dates, times or UUIDs compare so with a value, shape (n,).
+    """Return which values of a column of numbers, dates, times or UUIDs compare so with a value, shape (n,).
 
     What stands where a value is missing means nothing, except that NaN never satisfies anything.
     """
@@ -272,8 +269,7 @@ def _ordered(words: "npt.NDArray[np.uint64]", number: int) -> tuple[Booleans, Bo
 
 
 def _floats_compared(column: Column, sign: Comparison, text: str) -> Booleans:
-    """
-    Compare floats with the float of their own width that a number reads as.
+    """Compare floats with the float of their own width that a number reads as.
 
     A whole number is compared exactly instead, and none that is not whole reads as one that is: 2^53 + 1 is
     no double, and 0.99999999999999999999 is not 1.

@@ -1,5 +1,4 @@
-"""
-Artifacts: a fitted map of one score, of several classes or of groups
+"""Artifacts: a fitted map of one score, of several classes or of groups
 of rows, with the record of its fit.
 """
 

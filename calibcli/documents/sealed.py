@@ -1,5 +1,4 @@
-"""
-JSON documents: one canonical text with a digest of itself, and reading that says where a value is wrong.
+"""JSON documents: one canonical text with a digest of itself, and reading that says where a value is wrong.
 
 A document comes from outside, so nothing in it is believed: every value is taken through a `Node`, which
 knows its own path and turns whatever does not fit into a `DocumentProblem`. From version 2 on each has at
@@ -44,8 +43,7 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """
-    What is believed of the documents that a call reads.
+    """What is believed of the documents that a call reads.
 
     Args:
         allow_edited: Whether one that was edited after it was written is read all the same, with a note.
@@ -81,8 +79,7 @@ def trusting(requested: Trust) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Document(Node):
-    """
-    The root of a document, without its digest.
+    """The root of a document, without its digest.
 
     Args:
         stated: The digest that stood there, or None.
@@ -179,8 +176,7 @@ def canonical_text(document: dict[str, object]) -> str:
 
 
 def _laid_out(value: object, line: str) -> Iterator[str]:
-    """
-    Yield the text of a value whose lines begin with `line`, as `json` lays it out with an indent of two.
+    """Yield the text of a value whose lines begin with `line`, as `json` lays it out with an indent of two.
 
     With an indent `json` writes number by number in Python; here what holds plain values is written at once.
     """

@@ -1,5 +1,4 @@
-"""
-The state of a gate on disk: what its parts must agree on, and how it is
+"""The state of a gate on disk: what its parts must agree on, and how it is
 read, grown and replaced under a lock.
 """
 
@@ -37,8 +36,7 @@ _MOST_CELLS = 200_000
 
 
 def check_looks(root: Node, state: GateState) -> None:
-    """
-    Refuse looks and verdicts that the rows of a state do not give.
+    """Refuse looks and verdicts that the rows of a state do not give.
 
     The last look is found anew from the rows, and so is each verdict of a gate that stands, from the rows it
     was shown on, which must be among them. A look that had the evidence, over rows enough, has its verdict.
@@ -306,8 +304,7 @@ def state_text(state: GateState) -> str:
 
 
 def signing_keys() -> tuple[bytes, ...]:
-    """
-    Return the keys that states may be signed with, those of a named file before that of the environment.
+    """Return the keys that states may be signed with, those of a named file before that of the environment.
 
     Each line is one. The first signs; the others are those of before, so that a key can be replaced while
     states are still signed with the old one. Nothing that is printed holds any of them. The file is read once
@@ -401,8 +398,7 @@ def locked(path: str) -> Iterator[None]:
 
 
 def _opened(companion: Path, path: str) -> int:
-    """
-    Open the companion of a state, and make it if it is not there.
+    """Open the companion of a state, and make it if it is not there.
 
     That of another user is not asked to be made, which systems refuse in a folder such as /tmp, and is read
     where it may not be written: a lock takes no more.

@@ -251,8 +251,7 @@ class TableDocument(Declared):
 
     @property
     def identities(self) -> tuple[str, ...]:
-        """
-        What tells the rows of each part from others.
+        """What tells the rows of each part from others.
 
         Where no parts are known, a hash of the table and the names of the files; of many scores the digest of
         the table as well, which summaries with parts have among them.

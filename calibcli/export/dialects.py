@@ -45,8 +45,7 @@ class Lookup(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """
-    How lists of numbers are worked on.
+    """How lists of numbers are worked on.
 
     Args:
         at: The number at a place, counted from 1.
@@ -71,8 +70,7 @@ class Lists:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """
-    The words of a dialect.
+    """The words of a dialect.
 
     Args:
         literal: What stands around the digits of a number.

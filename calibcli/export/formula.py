@@ -1,5 +1,4 @@
-"""
-A map as a formula: what every target writes down in its own language.
+"""A map as a formula: what every target writes down in its own language.
 
 A formula is a graph: a part that is used twice is the same object, and targets with names for values work it
 out once. Nothing in one can fail for scores that are in range: logarithms are of positive numbers, exponents
@@ -78,8 +77,7 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Places:
-    """
-    Which of many intervals a number lies in; steps over the same places share one object.
+    """Which of many intervals a number lies in; steps over the same places share one object.
 
     Args:
         starts: Where each interval begins, strictly ascending, shape (n,). The number is not below the first.

@@ -51,8 +51,7 @@ from calibcli.version import __version__
 
 
 def spline(knots: Floats, values: Floats) -> tuple[tuple[float, ...], Floats]:
-    """
-    Return the cuts between pieces, and each piece by the powers of the way from a knot.
+    """Return the cuts between pieces, and each piece by the powers of the way from a knot.
 
     References:
         De Boor (2001), A Practical Guide to Splines, chapter IV.
@@ -91,8 +90,7 @@ def numbers_at(places: Ordinals) -> Floats:
 
 
 def steps_of_scaling_binning(recalibrator: ScalingBinning) -> tuple[Floats, Floats]:
-    """
-    Return where each interval of scores with one output begins, and the output.
+    """Return where each interval of scores with one output begins, and the output.
 
     Found by halving, down to neighbouring numbers, on each part of [0, 1] on which the base is monotone.
     Another machine's logarithm may be one digit off, so that the base would put scores at an edge into
@@ -193,8 +191,7 @@ def range_of(scale: Scale) -> tuple[float, float]:
 
 
 class _Moved:
-    """
-    A formula with the steps of a probability made steps of the score it is made of.
+    """A formula with the steps of a probability made steps of the score it is made of.
 
     An exponential that is one digit off would put a score that lies on a step, as those of the fit rows do,
     onto the other side of it; comparing the score itself cannot. What is used twice stays one object.
@@ -232,8 +229,7 @@ class _Moved:
 
 
 def scores_from(starts: Floats, scale: Scale) -> tuple[Floats, Ordinals]:
-    """
-    Return where the scores begin that say at least one probability and less than the next one.
+    """Return where the scores begin that say at least one probability and less than the next one.
 
     What a score says is found with the very function that `apply` calls. For logits below 0 it rises with
     the score but for the last digit, so that a probability may begin, end and begin again within a few
@@ -404,8 +400,7 @@ def formula_of_segments(found: SegmentMap, *, scale: Scale) -> Formula:
 
 @dataclass(frozen=True, slots=True)
 class GroupMaps:
-    """
-    Maps, and which of them a row of a group goes through.
+    """Maps, and which of them a row of a group goes through.
 
     Args:
         places: For each group that the fit has seen the place of its map.
@@ -423,8 +418,7 @@ class GroupMaps:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """
-    What was exported.
+    """What was exported.
 
     Args:
         method: How it was fitted, in a word.
@@ -468,8 +462,7 @@ class Origin:
 
 
 def plain(value: object) -> str:
-    """
-    Return a value as JSON without the letters that end a comment, begin a substitution, or move a cursor.
+    """Return a value as JSON without the letters that end a comment, begin a substitution, or move a cursor.
 
     Text made of letters, digits and the marks of a version or a hash stands without quotation marks.
     """

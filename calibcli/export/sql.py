@@ -50,8 +50,7 @@ _INFINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """
-    What stands beside the rows of a query.
+    """What stands beside the rows of a query.
 
     Args:
         join: How it is joined; None where the dialect needs no join.
@@ -167,8 +166,7 @@ MOST_CASES = 64
 
 @dataclass(slots=True)
 class SqlText:
-    """
-    Formulas as text, and the tables of steps that they look up.
+    """Formulas as text, and the tables of steps that they look up.
 
     Args:
         scores: How the score, or the number of each class, is written.
@@ -271,8 +269,7 @@ ROWS = "r"
 
 @dataclass(frozen=True, slots=True)
 class SqlAsk:
-    """
-    What a query is asked for.
+    """What a query is asked for.
 
     Args:
         scores: The score column, or that of each class in order.
@@ -309,8 +306,7 @@ class SqlAsk:
 def query_of_one(
     recalibrator: Recalibrator, ask: SqlAsk, *, origin: maps.Origin, shift: maps.Shift | None = None
 ) -> str:
-    """
-    Return a query that gives every row of a table the probability, and its ends where there are some.
+    """Return a query that gives every row of a table the probability, and its ends where there are some.
 
     A score that is NULL, NaN or out of range gets NULL.
     """
@@ -395,8 +391,7 @@ _VALUES_HINT = "use --to python, or fit again with values of printable names"
 
 
 def query_of_segments(found: SegmentMap, ask: SqlAsk, *, origin: maps.Origin) -> str:
-    """
-    Return a query that gives every row the probability by its score and its segments.
+    """Return a query that gives every row the probability by its score and its segments.
 
     The levels of a row are found first, then what its segments add up to. A score that is NULL, NaN or out of
     range gets NULL; a value without a level of its own counts as other values do.
@@ -499,8 +494,7 @@ _HINT = "use --to python, or fit again with groups of printable names"
 
 
 def query_of_groups(groups: maps.GroupMaps, ask: SqlAsk, *, origin: maps.Origin) -> str:
-    """
-    Return a query that gives every row the probability, and its ends, by the map of its group.
+    """Return a query that gives every row the probability, and its ends, by the map of its group.
 
     A score that is NULL, NaN or out of range gets NULL, and so does a row of a group that the fit has not
     seen, unless such rows go through the map of all fit rows.

@@ -65,8 +65,7 @@ _LEAST_NORMAL = 2.0**-1022
 
 
 def query_of_classes(recalibrator: ClassRecalibrator, ask: sql.SqlAsk, *, origin: Origin) -> str:
-    """
-    Return a query that gives every row the probabilities, the most probable class and its probability.
+    """Return a query that gives every row the probabilities, the most probable class and its probability.
 
     A row with a score that is NULL, NaN or out of range, or whose probabilities miss a sum of one by more
     than 0.001, gets NULL.
@@ -235,8 +234,7 @@ _MOST_SHAPES = 4
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """
-    Formulas that differ in their numbers alone.
+    """Formulas that differ in their numbers alone.
 
     Args:
         places: Which of the formulas these are.

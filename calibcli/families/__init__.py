@@ -33,8 +33,7 @@ class Home(StrEnum):
 
 
 class Facts(NamedTuple):
-    """
-    What is known of a measure or test: where it is computed, whether an interval exists, its range.
+    """What is known of a measure or test: where it is computed, whether an interval exists, its range.
 
     Args:
         gate: What judges a limit by bounds made for gates, as `module.function` of `calibcli.stats.gates`; by
@@ -82,8 +81,7 @@ class Known(StrEnum):
 
 
 class Explained(Known):
-    """
-    A measure or test: its name, its facts and its words.
+    """A measure or test: its name, its facts and its words.
 
     The words are a line with what the field calls it, one sentence for a reader who has not met it, and a
     paragraph for each of `LABELS`; a paragraph begins a line.

@@ -9,8 +9,7 @@ STREAM = b"\xff\xff\xff\xff"
 
 
 class FormatFacts(NamedTuple):
-    """
-    What is particular to a format of rows, for reading and for writing.
+    """What is particular to a format of rows, for reading and for writing.
 
     Args:
         suffixes: Of its files, in lower case.

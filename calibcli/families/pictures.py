@@ -6,8 +6,7 @@ from calibcli.families import Known
 
 
 class PictureFacts(NamedTuple):
-    """
-    What is known of a diagram.
+    """What is known of a diagram.
 
     Args:
         title: What a page of diagrams calls it.

@@ -7,8 +7,7 @@ from calibcli.families import Known
 
 
 class MapFacts(NamedTuple):
-    """
-    What is known of a recalibrator.
+    """What is known of a recalibrator.
 
     Args:
         made: Its class, as `module.Class` of `calibcli.stats.recalibrators`.
@@ -72,8 +71,7 @@ class RecalibratorName(Known):
 
 # fmt: on
 class FitMethod(StrEnum):
-    """
-    What `fit --method` takes: every recalibration method, the one that looks at other columns beside the
+    """What `fit --method` takes: every recalibration method, the one that looks at other columns beside the
     score, or the choice among the former by cross-validation.
     """
 
@@ -104,8 +102,7 @@ METHOD_ALIASES = {"sigmoid": "platt", "logistic": "platt"}
 
 
 class ClassMapFacts(NamedTuple):
-    """
-    What is known of a recalibrator of several classes.
+    """What is known of a recalibrator of several classes.
 
     Args:
         made: Its class, as `module.Class` of `calibcli.stats.recalibrators.classes`.

@@ -1,5 +1,4 @@
-"""
-Conditions on columns, as `--where` takes them: a column, a sign, a value.
+"""Conditions on columns, as `--where` takes them: a column, a sign, a value.
 
     condition = column sign value | column "in" value "," value ...
     column    = quoted | anything up to the first sign

@@ -1,5 +1,4 @@
-"""
-How an option is declared: as a field of a frozen dataclass that groups what belongs together.
+"""How an option is declared: as a field of a frozen dataclass that groups what belongs together.
 
 Both doors are made from the fields. `parameters_of` lists what a group may be given, `built` makes the
 group of the values of its parameters: a group with a class method `of` takes them as a door has them (texts
@@ -23,8 +22,7 @@ from calibcli.options.numerals import in_full
 
 @unique
 class Reach(StrEnum):
-    """
-    What an option does beyond choosing what is read and how: a file that nobody named may not set it.
+    """What an option does beyond choosing what is read and how: a file that nobody named may not set it.
 
     It stands beside the option where that is declared; `READS` alone may be set, to a file of this machine.
     """
@@ -59,8 +57,7 @@ COLUMNS, METRICS = "columns", "metrics"
 
 
 class Option(NamedTuple):
-    """
-    An option, or an argument where it has no flags.
+    """An option, or an argument where it has no flags.
 
     Args:
         flags: What stands on the command line, such as `-s` and `--score`.
@@ -94,8 +91,7 @@ class Option(NamedTuple):
 
 
 class Parameter(NamedTuple):
-    """
-    An option or argument of a command or function.
+    """An option or argument of a command or function.
 
     Args:
         default: That of its field; `MISSING` where a value is needed.
@@ -259,8 +255,7 @@ def built(kind: type, values: Mapping[str, object], *, apart: Container[type] = 
 
 
 class Declared(NamedTuple):
-    """
-    What a function is given.
+    """What a function is given.
 
     Args:
         groups: Its parameters that are groups, by name.

@@ -164,8 +164,7 @@ class Regression:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class VerifyOptions:
-    """
-    What is asked of `verify`.
+    """What is asked of `verify`.
 
     Each wrong verdict has a probability of at most 1 - `confidence`. Without bins a score of few values is
     judged value by value, any other over 15 bins of equal width. `values` are all that the score can have, as
@@ -223,8 +222,7 @@ def _refuse_equal_mass(binning: Binning | None) -> None:
 def bins_of_gate(
     bins: int | str | Sequence[float] | None, binning: Binning | None
 ) -> tuple[int | None, Binning | None, tuple[float, ...]]:
-    """
-    Return the number of bins, how they are cut, and the values declared, from what `--bins` says.
+    """Return the number of bins, how they are cut, and the values declared, from what `--bins` says.
 
     "none" is each value by itself; a list is of all values that the score can have.
     """

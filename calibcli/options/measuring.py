@@ -149,8 +149,7 @@ _OF_CLASSES_TOO = ("all", "default")
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """
-    What is to be measured.
+    """What is to be measured.
 
     Args:
         measures: In the order asked for, each once.
@@ -292,8 +291,7 @@ METRIC = Option(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MeasureOptions:
-    """
-    What is asked of `measure`.
+    """What is asked of `measure`.
 
     `complete` reports carry what tables of text do not show: the smooth part of the curve, and the digest
     of the table. In `brief` ones groups and classes carry no more than a table of them shows. Labels are

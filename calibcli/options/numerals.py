@@ -65,8 +65,7 @@ def usual_name(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """
-    What could be taken for the same value in a column that is numbers in one place and text in another.
+    """What could be taken for the same value in a column that is numbers in one place and text in another.
 
     Args:
         respelled: A text that is a number written otherwise than its name, or None.

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowsInMemory:
-    """
-    Rows of a frame or of arrays, which are read as a file of them would be.
+    """Rows of a frame or of arrays, which are read as a file of them would be.
 
     Args:
         columns: What gives each column by its name, as one of Arrow; called whenever it is read.
@@ -220,8 +219,7 @@ class ClassOptions:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SeveralClasses:
-    """
-    What was asked of several classes, where there are some; no classes are named where columns say them.
+    """What was asked of several classes, where there are some; no classes are named where columns say them.
 
     `change` is the map that probabilities go through before they are seen, `base` the one that they go
     through to be seen as they were before; both are None where there is none.

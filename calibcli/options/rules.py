@@ -26,8 +26,7 @@ _SUBJECTS: tuple[Subject, ...] = (*MeasureName, *TestName, *ClassMeasure, *Segme
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """
-    What a gate asks, as the user wrote it.
+    """What a gate asks, as the user wrote it.
 
     Args:
         key: Name of the rule in reports, such as "max-ece", or its own text.
@@ -82,8 +81,7 @@ def largest(name: MeasureName | SegmentMeasure, limit: float) -> Rule:
 
 
 def rule_of(text: str) -> Rule:
-    """
-    Return the rule that a text is.
+    """Return the rule that a text is.
 
     `MEASURE<=L`, which is `MEASURE.upper<=L`, passes if the upper bound is at most L and fails if the lower
     bound is above it; `MEASURE>=L`, which is `MEASURE.lower>=L`, is its mirror image. `MEASURE.value`

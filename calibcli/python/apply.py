@@ -92,8 +92,8 @@ def apply(
     allow_edited: bool = False,  # noqa: ARG001 - heard by `reads_documents`
     scale: str | None = None,
 ) -> Any:
-    """
-    Recalibrate: scores to probabilities, or a frame to the same frame with the probability in a new column.
+    """Recalibrate: scores to probabilities, or a frame to the same frame with the probability in a new
+    column.
 
     No label is needed. The values are those of `calibcli apply`, bit for bit.
 

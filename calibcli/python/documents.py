@@ -1,5 +1,4 @@
-"""
-Results as documents, and back: what was measured need not be written to be looked at again, nor what was
+"""Results as documents, and back: what was measured need not be written to be looked at again, nor what was
 written be measured.
 
 Maps and all their methods are imported where one may be given: `measure` of plain rows needs none of them.
@@ -86,8 +85,8 @@ def load(
     *,
     allow_edited: bool = False,  # noqa: ARG001
 ) -> "Recalibrator | SavedReport":
-    """
-    Read a JSON document that calibcli wrote: no code of it is ever run, and its size and depth are bounded.
+    """Read a JSON document that calibcli wrote: no code of it is ever run, and its size and depth are
+    bounded.
 
     Args:
         path: An artifact of `fit`, or a report of `measure` or `verify`.

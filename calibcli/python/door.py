@@ -54,8 +54,7 @@ def function(
     before: Before | None = None,
     **otherwise: Option,
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """
-    Return what makes a public function of one that takes groups of options.
+    """Return what makes a public function of one that takes groups of options.
 
     The function is given the options of the order put together in its groups, and before them rows of two
     kinds as `Inputs`. The lines of its docstring on arguments are those that the options are declared with.

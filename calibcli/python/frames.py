@@ -191,8 +191,7 @@ def _of_large(values: Sequence[object]) -> "pa.Array[Any]":
 
 
 def refuse_misaligned(values: "Mapping[str, object]") -> None:
-    """
-    Refuse columns of pandas whose indexes name other rows, or the same rows in another order.
+    """Refuse columns of pandas whose indexes name other rows, or the same rows in another order.
 
     A default index (0, 1, 2, ...) says nothing of rows, so it may stand beside any other rows than its own.
     """

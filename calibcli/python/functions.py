@@ -48,8 +48,7 @@ if TYPE_CHECKING:
     on=FITTED_ON,
 )
 def fit(rows: RowRequest, which: MapOptions, options: FitOptions, cutting: FitCutting) -> "Recalibrator":
-    """
-    Fit a recalibrator to labelled predictions, as `calibcli fit` does.
+    """Fit a recalibrator to labelled predictions, as `calibcli fit` does.
 
     The same rows give the same artifact, byte for byte, whatever holds them. Fit on rows that trained nothing
     before, and measure on others. Every method, with its paper and what it assumes, is in `docs/methods.md`.
@@ -82,8 +81,7 @@ def fit(rows: RowRequest, which: MapOptions, options: FitOptions, cutting: FitCu
     score=SEVERAL_SCORES,
 )
 def measure(rows: RowRequest, options: MeasureOptions) -> Measured:
-    """
-    Measure miscalibration, each number with bounds that hold, as `calibcli measure` does.
+    """Measure miscalibration, each number with bounds that hold, as `calibcli measure` does.
 
     The same rows give the same bits as in the command, whatever holds them. What each measure estimates,
     under which assumptions its interval holds, and from which paper it is, stands in `docs/methods.md` and in
@@ -117,8 +115,8 @@ def measure(rows: RowRequest, options: MeasureOptions) -> Measured:
     on=JUDGED_ON,
 )
 def verify(rows: RowRequest, options: VerifyOptions, state: StateOptions | None) -> Verified:
-    """
-    Gate on the calibration error, as `calibcli verify` does; a gate that fails is a value, not an exception.
+    """Gate on the calibration error, as `calibcli verify` does; a gate that fails is a value, not an
+    exception.
 
     PASS if the error is shown to be at most the limit, FAIL if above, INCONCLUSIVE if the rows cannot tell;
     each wrong verdict has a probability of at most 1 - `confidence`, if rows are independent and none of them
@@ -158,8 +156,8 @@ def _each_a_score(given: dict[str, Any]) -> None:
     on_missing=COMPARED_MISSING,
 )
 def compare(rows: RowRequest, options: CompareOptions, artifact: Artifacts = None) -> Compared | Ranked:
-    """
-    Compare two models on the same rows, as `calibcli compare` does: differences with intervals, row by row.
+    """Compare two models on the same rows, as `calibcli compare` does: differences with intervals, row by
+    row.
 
     The first score or artifact is the baseline; with one artifact, the raw score is. Intervals assume
     independent rows that neither model was trained on.
@@ -189,8 +187,7 @@ def compare(rows: RowRequest, options: CompareOptions, artifact: Artifacts = Non
     score=SEGMENTED_SCORES,
 )
 def segments(rows: RowRequest, options: SegmentOptions) -> Segmented:
-    """
-    Find the segments of the rows in which scores are wrong, as `calibcli segments` does.
+    """Find the segments of the rows in which scores are wrong, as `calibcli segments` does.
 
     Segments are the intersections of the values of some columns. Which there are never depends on a label;
     what is said of them holds for all of them at once.
@@ -220,8 +217,8 @@ def segments(rows: RowRequest, options: SegmentOptions) -> Segmented:
     on=DRIFTED_ON,
 )
 def drift(old: Inputs, new: Inputs, rows: RowRequest, options: DriftOptions) -> Drifted:
-    """
-    Say whether scores, and further columns, have shifted from old rows to new ones, as `calibcli drift` does.
+    """Say whether scores, and further columns, have shifted from old rows to new ones, as `calibcli drift`
+    does.
 
     Args:
         old: A frame, a path, or scores of shape (n,): the rows that others are compared with.
@@ -268,8 +265,7 @@ def plot(
     path: PicturePath = None,
     kind: Kind = None,
 ) -> "Figure":
-    """
-    Draw a reliability diagram with the error in it, or another diagram, as `calibcli plot` does.
+    """Draw a reliability diagram with the error in it, or another diagram, as `calibcli plot` does.
 
     What each diagram shows, its bands and what they assume is in `docs/pictures.md`.
 

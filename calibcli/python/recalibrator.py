@@ -214,8 +214,7 @@ Make = TypeVar("Make")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Recalibrator(Shown):
-    """
-    A fitted map, as `fit` and `load` return it.
+    """A fitted map, as `fit` and `load` return it.
 
     Args:
         artifact: The map with the record of its fit, as the file holds it.
@@ -289,8 +288,7 @@ class Recalibrator(Shown):
         on_sum: str = OnSum.ERROR,
         scale: str | None = None,
     ) -> Any:
-        """
-        Return recalibrated probabilities, one for each score: the same bits as `calibcli apply`.
+        """Return recalibrated probabilities, one for each score: the same bits as `calibcli apply`.
 
         Args:
             scores: Scores on the scale of the fit, shape (n,); for several classes probabilities of shape (n,
@@ -361,8 +359,7 @@ class Recalibrator(Shown):
         on_range: str = OnRange.ERROR,
         scale: str | None = None,
     ) -> "tuple[Array, Array]":
-        """
-        Return the two ends that bracket each probability; Venn-Abers has them (Vovk and Petej 2014).
+        """Return the two ends that bracket each probability; Venn-Abers has them (Vovk and Petej 2014).
 
         One of the two is perfectly calibrated if rows are exchangeable with those of the fit; which of them
         is not known.
@@ -394,8 +391,7 @@ class Recalibrator(Shown):
 
     @in_python()
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """
-        Write the artifact: the JSON that `calibcli fit -o` writes, byte for byte.
+        """Write the artifact: the JSON that `calibcli fit -o` writes, byte for byte.
 
         Args:
             path: Where to; the file appears whole or not at all.

@@ -138,8 +138,7 @@ _WHOLE = "all"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Measured(Named[Estimate | ClassEstimate], Reported):
-    """
-    Measures with their intervals, as `measure` returns them.
+    """Measures with their intervals, as `measure` returns them.
 
     `report["ece"]` and `report.ece` are the same `Estimate`: its `value`, its `interval` (None, or an
     `Interval` with `lower`, `upper`, `confidence`, `method`, `target`, `finite_sample`), what a calibrated
@@ -251,8 +250,7 @@ def _ends_of(name: str, interval: object) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Compared(Named[Comparison], Reported):
-    """
-    Two scores on the same rows.
+    """Two scores on the same rows.
 
     `found["brier"]` is a `Comparison`: `first`, `second`, and their `difference` with its `interval`; below 0
     the second is better.
@@ -280,8 +278,7 @@ class Compared(Named[Comparison], Reported):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Ranked(Named[Ranking], Reported):
-    """
-    Several scores as a leaderboard.
+    """Several scores as a leaderboard.
 
     `found["brier"]` is a `Ranking`: its `standings`, the best first, each with its `estimate`, its `contrast`
     to the best or the reference, and its `skill` where there is a reference.
@@ -353,8 +350,7 @@ def _line(comparison: Comparison) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Segmented(Reported):
-    """
-    Segments of the rows, those in which scores are shown to be wrong first.
+    """Segments of the rows, those in which scores are shown to be wrong first.
 
     Args:
         report: What was found, as every renderer of the command takes it.
@@ -405,8 +401,7 @@ class Segmented(Reported):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Drifted(Reported):
-    """
-    How far the score and further columns have shifted; `found["country"]` is one of these columns.
+    """How far the score and further columns have shifted; `found["country"]` is one of these columns.
 
     Args:
         report: What was found, as every renderer of the command takes it.
@@ -486,8 +481,7 @@ def _segment_line(one: Segment, score: str) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Verified(Reported):
-    """
-    Verdicts on every rule, and one for all of them.
+    """Verdicts on every rule, and one for all of them.
 
     It is true where the gate passed, so that `assert calibcli.verify(...)` is no trap; `.passed` says it in
     words.
@@ -556,8 +550,7 @@ def _verified_line(group: str, rule: str, verdict: Verdict) -> dict[str, object]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SavedReport(Named[Estimate | ClassEstimate], Tabled):
-    """
-    A report of `measure` or `verify` that was loaded: its numbers by name, nothing measured again.
+    """A report of `measure` or `verify` that was loaded: its numbers by name, nothing measured again.
 
     As what `verify` returned it is false where the gate did not pass.
     """
@@ -685,8 +678,7 @@ _LEGEND = "Filled: observed rate, with its interval; open circle: mean score; fr
 
 
 def html_of_page(page: Page) -> str:
-    """
-    Return a page as HTML that is nothing but text, tables and small drawings.
+    """Return a page as HTML that is nothing but text, tables and small drawings.
 
     Whatever a name or a value holds is shown as text: markup in it does nothing.
     """

@@ -32,8 +32,7 @@ Inputs: TypeAlias = tuple[RowSource, ...]
 
 @dataclass(slots=True)
 class ColumnCollector:
-    """
-    Columns by name, all of one length.
+    """Columns by name, all of one length.
 
     Args:
         names_are_columns: Whether a text names a column, as it does beside a frame or files.

@@ -69,8 +69,7 @@ class ClassFitReport(Declared):
 
 @dataclass(frozen=True, slots=True)
 class ClassesApplied(Declared):
-    """
-    What became of rows of several classes.
+    """What became of rows of several classes.
 
     Args:
         names: What the classes are called, in the order of the columns.
@@ -89,8 +88,7 @@ class ClassesApplied(Declared):
 
 @dataclass(frozen=True, slots=True)
 class ApplyReport(Declared):
-    """
-    Rows in are rows out: applying never drops one.
+    """Rows in are rows out: applying never drops one.
 
     Args:
         score: The score column, or the columns of classes as they are said.
@@ -127,8 +125,7 @@ class ApplyReport(Declared):
 
 @dataclass(frozen=True, slots=True)
 class FolderApplyReport(Declared):
-    """
-    An output for each input file: rows in are rows out in every one of them.
+    """An output for each input file: rows in are rows out in every one of them.
 
     Args:
         parts: A report of each file that was written, in the order of the input.
@@ -174,8 +171,7 @@ class FolderApplyReport(Declared):
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary(Declared):
-    """
-    One column of a data file.
+    """One column of a data file.
 
     Args:
         kind: Its type, in the file format's words.
@@ -189,8 +185,7 @@ class ColumnSummary(Declared):
 
 @dataclass(frozen=True, slots=True)
 class InspectReport(Declared):
-    """
-    What is in a file.
+    """What is in a file.
 
     Args:
         kind: What it is, such as "artifact", "report" or "csv".

@@ -34,8 +34,7 @@ RANKS_WRONG = "the higher the score, the rarer label 1"
 
 @dataclass(frozen=True, slots=True)
 class WorstGroup(Declared):
-    """
-    The group that stands out by a measure.
+    """The group that stands out by a measure.
 
     The largest of many estimates is above what the same group would show in fresh rows; the largest lower
     bound is not, as all bounds hold together.

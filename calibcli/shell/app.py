@@ -97,8 +97,7 @@ def root(
     ] = None,
     isolated: Annotated[bool, typer.Option("--isolated", help="Read no configuration file.")] = False,
 ) -> None:
-    """
-    Can these probabilities be believed, and what to do if not?
+    """Can these probabilities be believed, and what to do if not?
 
     \b
     EXAMPLES
@@ -127,8 +126,7 @@ def root(
 
 
 def tree_of(words: Sequence[str]) -> typer.Typer:
-    """
-    Return the command tree for a line: with the commands whose names stand there, and all their options.
+    """Return the command tree for a line: with the commands whose names stand there, and all their options.
 
     Where no name stands there, every command is in it by its name and first sentence alone: options take
     long to make, and nothing asks for them.
@@ -169,8 +167,7 @@ class Terminated(BaseException):
 
 
 def run() -> None:
-    """
-    Run the command line and leave at once.
+    """Run the command line and leave at once.
 
     Everything is written and closed by then; tearing the interpreter down would only take time, and
     pyarrow's threads do not always survive it.
@@ -398,8 +395,7 @@ def _show_traceback(problem: Exception) -> None:
 
 
 def _end_well() -> "dict[int, Any]":
-    """
-    Let Ctrl-C, a request to end, or a terminal that is closed remove what is unfinished.
+    """Let Ctrl-C, a request to end, or a terminal that is closed remove what is unfinished.
 
     `nohup` is respected, and so is a program around this one that handles Ctrl-C itself.
     """

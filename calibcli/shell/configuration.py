@@ -1,5 +1,4 @@
-"""
-Defaults from outside the command line: a flag beats the environment, which beats a file, which beats ours.
+"""Defaults from outside the command line: a flag beats the environment, which beats a file, which beats ours.
 
 The file is `calibcli.toml`, or `[tool.calibcli]` of `pyproject.toml`, in the working directory or the nearest
 one above it, up to the root of the repository or the home folder; where neither is above, in the working
@@ -168,8 +167,7 @@ def configuration_of(chosen: str | None, *, isolated: bool) -> Configuration:
 
 
 def _searched(here: Path) -> list[Path]:
-    """
-    Return the folders that are looked into, the nearest first.
+    """Return the folders that are looked into, the nearest first.
 
     The way up ends at the root of the repository or the home folder. Where it comes to another file system or
     to the root of all before either, it was nobody's project: the working directory alone counts.
@@ -267,8 +265,7 @@ def _content(path: Path, *, found: bool) -> tuple[bytes, int]:
 
 
 def _refuse_strangers(path: Path, owner: int) -> None:
-    """
-    Refuse a file that another user owns, or that a link or a folder of another user led to.
+    """Refuse a file that another user owns, or that a link or a folder of another user led to.
 
     Root may do anything already, and files in images of containers are root's. Whoever became root by sudo
     is still asked as the user that they were.

@@ -119,8 +119,7 @@ _COMPLETED = {declaring.COLUMNS: column_names, declaring.METRICS: metric_names, 
 def command(
     order: str, *, instead: Instead | None = None, within: Within | None = None, **otherwise: declaring.Option
 ) -> Callable[[Command], Command]:
-    """
-    Return what makes a command of a function.
+    """Return what makes a command of a function.
 
     A parameter of the function that is a group of options is given by the group's options; others are options
     or arguments by themselves. Whatever the function takes, its command has the options of the order, in this

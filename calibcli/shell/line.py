@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Line:
-    """
-    What was typed, and what it is completed with.
+    """What was typed, and what it is completed with.
 
     Args:
         defaults: The defaults from outside of the options of its command, by parameter.

@@ -156,8 +156,7 @@ _HEADING = r"(?m)^(?=(?:---|\+\+\+|~~~|\^\^\^)(?:[ \t]|$))"
 
 
 def _without_commands(text: str, *, meant: bool = False) -> str:
-    """
-    Return text without what those who read logs would take for a command, as in the name of a column.
+    """Return text without what those who read logs would take for a command, as in the name of a column.
 
     What GitLab, Jenkins and Travis obey holds control characters, which are shown as escapes anyway. Who will
     read the text cannot be known, so it is the same for all.

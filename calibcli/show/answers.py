@@ -1,5 +1,4 @@
-"""
-The answer in one or two plain sentences, which every report opens with and JSON has as `answer`.
+"""The answer in one or two plain sentences, which every report opens with and JSON has as `answer`.
 
 What is said of scores is shown by these rows: an interval or a test stands behind it. Where none does, the
 sentence says so, and how large an error is still possible.
@@ -359,8 +358,7 @@ def _everywhere(report: "MeasureReport") -> bool:
 
 
 def _sure(report: "MeasureReport") -> bool:
-    """
-    Whether miscalibration is shown: by the tests together or by a range, each with half of the error.
+    """Whether miscalibration is shown: by the tests together or by a range, each with half of the error.
 
     Together they call calibrated scores miscalibrated no more often than one of them with all of it would.
     Without tests every interval speaks for itself.

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def json_of(report: "Report", settings: tuple[Setting, ...] = ()) -> str:
-    """
-    Return the one text that every calibcli document has: sorted keys, shortest floats, ASCII, with a digest.
+    """Return the one text that every calibcli document has: sorted keys, shortest floats, ASCII, with a
+    digest.
 
     Its shape is what `calibcli schema` prints.
     """

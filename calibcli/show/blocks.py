@@ -36,8 +36,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """
-    A bin of the text reliability diagram, drawn on an axis from 0 to 1, or by log-odds.
+    """A bin of the text reliability diagram, drawn on an axis from 0 to 1, or by log-odds.
 
     Args:
         lower: Lower end of the rate's interval; NaN where there is none.
@@ -53,8 +52,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """
-    A column of a grid.
+    """A column of a grid.
 
     Args:
         numeric: Whether its cells end together instead of starting together.
@@ -74,8 +72,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """
-    A table. On a terminal too narrow for it columns are left out or stacked before its last one is folded.
+    """A table. On a terminal too narrow for it columns are left out or stacked before its last one is folded.
 
     Args:
         rows: Cells of each row; a bar may only stand in the last column.

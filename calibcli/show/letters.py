@@ -34,8 +34,7 @@ _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """
-    What things are drawn with.
+    """What things are drawn with.
 
     Args:
         curve: A piece of a curve, for the key; cells of a curve are dots where there are any.

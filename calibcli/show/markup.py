@@ -65,8 +65,7 @@ def _as_symbols(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """
-    What a markup writes around escaped text.
+    """What a markup writes around escaped text.
 
     Args:
         escaped: Text as the markup shows it letter for letter.

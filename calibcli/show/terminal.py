@@ -132,8 +132,7 @@ def aligned(cells: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class TerminalRenderer:
-    """
-    Writes text that never loses a number: only sentences and the last column of a table are folded.
+    """Writes text that never loses a number: only sentences and the last column of a table are folded.
 
     Args:
         width: Letters in a line of the terminal, or None off a terminal, where nothing is folded.

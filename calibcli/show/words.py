@@ -128,8 +128,7 @@ def span(low: float, high: float) -> str:
 
 
 def beside(value: float, limit: float) -> str:
-    """
-    Return a bound with as many digits as it takes to stand on its own side of the limit.
+    """Return a bound with as many digits as it takes to stand on its own side of the limit.
 
     A bound of 0.0200001 printed as 0.02000 would contradict the verdict that it is above 0.02.
     """

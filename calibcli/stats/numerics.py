@@ -1,5 +1,4 @@
-"""
-Numbers without scipy, which takes 200 ms to import: special
+"""Numbers without scipy, which takes 200 ms to import: special
 functions, roots, exact sums, random streams.
 """
 
@@ -38,8 +37,7 @@ def normal_quantile(probability: float) -> float:
 
 
 def skewed_quantile(z: float, skew: float) -> float:
-    """
-    Return the quantile of a gamma variable of mean 0, variance 1 and a skewness, where a normal one has z.
+    """Return the quantile of a gamma variable of mean 0, variance 1 and a skewness, where a normal one has z.
 
     References:
         Wilson & Hilferty (1931), PNAS 17: the cube root of a gamma variable is as good as normal.
@@ -53,8 +51,7 @@ def skewed_quantile(z: float, skew: float) -> float:
 def incomplete_beta(
     a: Floats, b: Floats, x: Floats, *, log_betas: tuple[Floats, Floats] | None = None
 ) -> tuple[Floats, Floats]:
-    """
-    Return the regularised incomplete beta function I_x(a, b) and its complement, both small ones accurate.
+    """Return the regularised incomplete beta function I_x(a, b) and its complement, both small ones accurate.
 
     References:
         DLMF 8.17.22, evaluated on the side where it converges fast; Gauss-Legendre quadrature
@@ -122,8 +119,8 @@ def _log_density(a: Floats, b: Floats, x: Floats, log_beta: Floats) -> Floats:
 
 
 def _log_betas(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """
-    Return ln B(a, b) and ln B(b, a), with the Stirling terms paired so that large arguments lose no digits.
+    """Return ln B(a, b) and ln B(b, a), with the Stirling terms paired so that large arguments lose no
+    digits.
 
     ln Gamma(a) = (a - 1/2) ln a - a + ln(2 pi)/2 + s(a), so that in ln B the large parts combine into
     logarithms of ratios. The two differ in rounding only: the last digits of each side of a quantile.
@@ -229,8 +226,7 @@ def _mass_between(a: Floats, b: Floats, start: Floats, stop: Floats) -> Floats:
 
 
 def chi_squared_tail(x: float, degrees: int) -> float:
-    """
-    Return P(X > x) of the chi-squared law with a whole number of degrees of freedom, accurate far out.
+    """Return P(X > x) of the chi-squared law with a whole number of degrees of freedom, accurate far out.
 
     References:
         DLMF 8.4.10 and 8.8.2: a finite sum of positive terms, after exp(-x/2) or erfc(sqrt(x/2)).
@@ -260,8 +256,7 @@ def summed_products(one: Floats, other: Floats) -> float:
 def crossing(
     rises: Callable[[float], float], low: float, high: float, *, within: float = 1e-9
 ) -> tuple[float, float]:
-    """
-    Enclose the point where an increasing function changes sign.
+    """Enclose the point where an increasing function changes sign.
 
     Args:
         low: Left end; returned twice if the function is not negative there.
@@ -303,8 +298,7 @@ _MANY = 1_000.0
 
 @lru_cache(maxsize=256)
 def student_quantile(probability: float, freedom: float) -> float:
-    """
-    Return the quantile of Student's t.
+    """Return the quantile of Student's t.
 
     References:
         Abramowitz & Stegun 26.5.27 for the tail, 26.7.5 for many degrees of freedom.
@@ -354,8 +348,7 @@ _SPLITTER = float((1 << _HALF) + 1)
 
 
 class ExactSum:
-    """
-    The sum of any finite doubles, kept as whole numbers by exponent.
+    """The sum of any finite doubles, kept as whole numbers by exponent.
 
     Good for 2^36 additions; the memory is that of the exponents met, for any number of them.
 

@@ -1,5 +1,4 @@
-"""
-A gate before a release, as labels come in: inconclusive skips what comes after, a fail stops it.
+"""A gate before a release, as labels come in: inconclusive skips what comes after, a fail stops it.
 
 The folder, which every worker mounts, holds the map in use (cal.json, from the DAG that fits) and a state for
 each map; a run that is cleared and repeated counts no day twice.

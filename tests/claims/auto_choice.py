@@ -1,5 +1,4 @@
-"""
-What `fit --method auto` costs and saves where nothing is wrong with the scores, and where something is.
+"""What `fit --method auto` costs and saves where nothing is wrong with the scores, and where something is.
 
     python tests/claims/auto_choice.py [--tables 120] [--rows 300 1500] [--worlds calibrated ...]
 

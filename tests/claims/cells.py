@@ -1,5 +1,4 @@
-"""
-Every promise in every world: one loop for intervals, tests, verdicts, gates asked again, maps and plans.
+"""Every promise in every world: one loop for intervals, tests, verdicts, gates asked again, maps and plans.
 
 A cell is a kind of question, a world, a number of rows, and a reading: labels drawn anew at the world's
 quantiles (`fixed-design`), or scores and labels drawn anew (`population`). A kind asks once a repetition and
@@ -96,8 +95,7 @@ OF_THE_POPULATION = ("theorem_12_4", "empirical_bernstein", "betting_any_time")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """
-    What is simulated.
+    """What is simulated.
 
     Args:
         kind: What is asked, of `KINDS`.
@@ -125,8 +123,7 @@ class Cell:
 
 @dataclass(slots=True)
 class Count:
-    """
-    How often an answer was wrong.
+    """How often an answer was wrong.
 
     Args:
         target: Of which reading it speaks.
@@ -188,8 +185,7 @@ class Found:
     def interval(
         self, name: str, interval: Interval | None, truth: Truth, *, target: str | None = None
     ) -> None:
-        """
-        Count an interval; where its ends speak of different readings, each end by itself.
+        """Count an interval; where its ends speak of different readings, each end by itself.
 
         Args:
             name: Of what.
@@ -233,8 +229,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Drawn:
-    """
-    Rows of a cell, as often as they are asked for.
+    """Rows of a cell, as often as they are asked for.
 
     Args:
         cell: Of which.
@@ -667,8 +662,7 @@ Grid = tuple[tuple[int, tuple[str, ...], tuple[str, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """
-    A kind of cell.
+    """A kind of cell.
 
     Args:
         ask: Asks once and counts the answers.
@@ -790,8 +784,7 @@ def _asked(cell: Cell, repetitions: int) -> Found:
 
 
 def broken(cell: Cell, counts: dict[str, Count]) -> list[tuple[str, Count]]:
-    """
-    Return what was wrong more often than it may be: p < 1e-6.
+    """Return what was wrong more often than it may be: p < 1e-6.
 
     What says that it holds at every number of rows is held to that; what holds approximately may be wrong
     three times in a hundred more, in friendly worlds from 1,000 rows on. Where it is not in hard ones, the

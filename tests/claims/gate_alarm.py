@@ -32,8 +32,7 @@ def alarms(
     streams: int,
     generator: np.random.Generator,
 ) -> np.ndarray:
-    """
-    Simulate streams that are as `before` for some batches and as `after` from then on.
+    """Simulate streams that are as `before` for some batches and as `after` from then on.
 
     Args:
         before: The world at first.
@@ -78,8 +77,7 @@ def dated(
     generator: np.random.Generator,
     share: float = 1.0,
 ) -> tuple[int, int]:
-    """
-    Return in how many streams an alarm came, and in how many of these its ends miss the change.
+    """Return in how many streams an alarm came, and in how many of these its ends miss the change.
 
     The change comes within a batch, of which it leaves a share.
     """
@@ -107,8 +105,7 @@ def one_batch(population: object, rows: int, generator: np.random.Generator) -> 
 def distance_streams(
     *, limit: float, step: int, looks: int, streams: int, generator: np.random.Generator
 ) -> list[int]:
-    """
-    Return in how many streams a gate on the distance to calibration ever passed, and ever failed.
+    """Return in how many streams a gate on the distance to calibration ever passed, and ever failed.
 
     The true distance is the limit, in every form: see `verdicts.boundary.shifted`.
     """

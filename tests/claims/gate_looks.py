@@ -22,8 +22,7 @@ LOOKED_AT = tuple(name for name, case in CASES.items() if case.measure in GATED)
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """
-    How often a gate gave each verdict.
+    """How often a gate gave each verdict.
 
     Args:
         passes: Number of passes.
@@ -39,8 +38,7 @@ class Shares:
 
 
 def verdicts(name: str, *, error: float, rows: int, repetitions: int) -> Shares:
-    """
-    Judge tables of a case, whose true error is as given, by the limit .05.
+    """Judge tables of a case, whose true error is as given, by the limit .05.
 
     At an error of exactly the limit a pass states no more than the truth; it is counted as wrong all the
     same, since it is just as likely where the error is larger by nothing worth mention.
@@ -85,8 +83,7 @@ def shown_at(a_world: World, rows: int, *, repetitions: int) -> float:
 
 
 def exact_linf(rows: int) -> tuple[float, float]:
-    """
-    Return how probable a pass and a fail are where the score is 1/2 and the rate .55, and the limit .05.
+    """Return how probable a pass and a fail are where the score is 1/2 and the rate .55, and the limit .05.
 
     Both are sums of binomial probabilities: nothing is left to chance.
     """

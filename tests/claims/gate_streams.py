@@ -1,5 +1,4 @@
-"""
-Gates that are asked again and again, beside tests for one look that are: on counts, for many streams.
+"""Gates that are asked again and again, beside tests for one look that are: on counts, for many streams.
 
 A stream is rows of equally likely scores, looked at after every `step` of them. Counts have the shape
 (streams, looks, scores) and hold all rows up to a look. The error of a world is exact: every |rate - score|
@@ -31,8 +30,7 @@ LEVEL = math.log(1.0 / DELTA)
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """
-    Rows to come, and what is asked of them.
+    """Rows to come, and what is asked of them.
 
     Args:
         population: Scores and label rates.
@@ -76,8 +74,7 @@ WORLDS = {
 
 
 def binned_world(*, error: float, limit: float, one_sign: bool) -> World:
-    """
-    Return 120 equally likely scores, in 15 equal bins, judged by bins.
+    """Return 120 equally likely scores, in 15 equal bins, judged by bins.
 
     The sign of the error is one in each bin, so that every bin's |mean of label - score| is the error. With
     one sign for all, scores end at 0.8, where rates still are probabilities.
@@ -96,8 +93,7 @@ BINNED = {
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """
-    Counts of many streams at every look.
+    """Counts of many streams at every look.
 
     Args:
         world: What they were drawn from.

@@ -1,5 +1,4 @@
-"""
-How often tests reject calibrated labels, over rows, information, concentration and ties.
+"""How often tests reject calibrated labels, over rows, information, concentration and ties.
 
 The information is sum f (1 - f), the variance of the number of events. Scores are drawn anew for every 10
 sets of labels, which share the labels that p-values are drawn with: those depend on the scores alone. They
@@ -43,8 +42,7 @@ _MOST = 0.21
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """
-    One world.
+    """One world.
 
     Args:
         rows: Number of rows.
@@ -108,8 +106,7 @@ def _score(variance: Floats | float) -> Floats:
 
 
 def rejections(cell: Cell, *, batch: int = 0, repetitions: int = BATCH) -> dict[str, list[int]]:
-    """
-    Return how often each test rejects calibrated labels at 1, 5 and 10 %, as `calibration_tests` decides.
+    """Return how often each test rejects calibrated labels at 1, 5 and 10 %, as `calibration_tests` decides.
 
     Args:
         cell: The world.

@@ -108,8 +108,7 @@ PLACES = np.linspace(0.1, 0.9, 9)
 
 
 def band_misses(rows: int, *, repetitions: int, between: bool = False) -> np.ndarray:
-    """
-    Return how often the fit leaves the band, labels drawn from the scores each time.
+    """Return how often the fit leaves the band, labels drawn from the scores each time.
 
     Args:
         rows: How many.

@@ -1,5 +1,4 @@
-"""
-What a gate promises: wrong verdicts are rare, at one look and at two hundred, and right ones come soon.
+"""What a gate promises: wrong verdicts are rare, at one look and at two hundred, and right ones come soon.
 
 The quick tests are one cell a promise; the slow ones are the tables of `docs/gates.md`, where each cell fails
 only on more wrong verdicts than its error rate gives with probability 1e-6.

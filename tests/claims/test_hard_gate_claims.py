@@ -1,5 +1,4 @@
-"""
-Gates on the ECE and on smECE at the limit, in worlds that are hard on them: how often a verdict is wrong.
+"""Gates on the ECE and on smECE at the limit, in worlds that are hard on them: how often a verdict is wrong.
 
 And how often lower ends, by which other gates fail, lie above the error of the scores given.
 

@@ -74,8 +74,7 @@ def entries_of(scores: list[Floats], label: Floats) -> Entries:
 
 
 def wrong(world: str, reference: int | None, repetitions: int, *, groups: int = 1) -> int:
-    """
-    Count how often any score is called better or worse in any of some groups of rows.
+    """Count how often any score is called better or worse in any of some groups of rows.
 
     Brier scores of constants are equal.
     """

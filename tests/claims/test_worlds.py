@@ -1,5 +1,4 @@
-"""
-Every promise in every world, the hardest first: the guard of `make claims`.
+"""Every promise in every world, the hardest first: the guard of `make claims`.
 
 `make coverage` writes `docs/coverage.md` from the same cells with more repetitions.
 """
@@ -24,8 +23,7 @@ SECONDS = 4.0
 
 
 def guard_cells() -> list[tuple[c.Cell, int]]:
-    """
-    Return every cell of which something is promised, repeated 20 times or for so many seconds.
+    """Return every cell of which something is promised, repeated 20 times or for so many seconds.
 
     Of `auto` nothing is, and of `curves` something only where a spline is right (test_curve_claims.py).
     """

@@ -1,5 +1,4 @@
-"""
-The worlds that promises are simulated in, the hardest first, and what every measure is in them.
+"""The worlds that promises are simulated in, the hardest first, and what every measure is in them.
 
 A world says how scores fall and how often a row of each score has label 1. A law is a world at so many
 quantiles: at 200,000 of them it stands for the population, at the quantiles of n rows for these n scores.
@@ -47,8 +46,7 @@ def bent(slope: float, shift: float = 0.0) -> Map:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """
-    How scores fall and what they are worth.
+    """How scores fall and what they are worth.
 
     Args:
         about: In words.
@@ -274,8 +272,7 @@ def usual_bins(table: ScoreTable) -> Bins:
 
 @dataclass(frozen=True)
 class Law:
-    """
-    Scores, how many rows have them, and how often these have label 1.
+    """Scores, how many rows have them, and how often these have label 1.
 
     Args:
         table: Scores and rows, without labels.
@@ -382,8 +379,7 @@ class Law:
         return {name: (value, value) for name, value in found.items()} | self.distances()
 
     def distances(self) -> dict[str, Truth]:
-        """
-        Return for each distance a value below its lower and one above its upper form.
+        """Return for each distance a value below its lower and one above its upper form.
 
         For the distance to calibration: the programme on 1,008 cells less its rounding, or |E r| where that
         is more; and the best partition of few atoms, or else E|rate - score|.

@@ -127,8 +127,7 @@ def test_isotonic_of_a_pipe_reads_it_twice(piped: str, parquet: str) -> None:
 
 @pytest.mark.parametrize("method", [FitMethod.PLATT, FitMethod.BETA, FitMethod.QUADRATIC])
 def test_logistic_fit_on_a_grid_is_that_of_the_rows(method: FitMethod, parquet: str) -> None:
-    """
-    Maps agree far beyond the width of a cell, by which their log-odds change by up to 6e-4.
+    """Maps agree far beyond the width of a cell, by which their log-odds change by up to 6e-4.
 
     Where scores are so close together the coefficients of a parabola almost cancel each other: their own last
     digits are those of the machine.

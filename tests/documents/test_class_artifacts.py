@@ -1,5 +1,4 @@
-"""
-Artifacts of several classes: written, read, damaged, and as earlier versions wrote them.
+"""Artifacts of several classes: written, read, damaged, and as earlier versions wrote them.
 
 The files in `frozen_classes` were written by the calibcli that brought several classes, from
 sample_data/digits_naive_bayes_calibration.parquet, and are never written anew: `--method isotonic` in

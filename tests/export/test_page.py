@@ -1,5 +1,4 @@
-"""
-What docs/export.md shows is what happens: the table of methods, and the map written down.
+"""What docs/export.md shows is what happens: the table of methods, and the map written down.
 
 Run with CALIBCLI_UPDATE_DOCS=1 to write them anew.
 """

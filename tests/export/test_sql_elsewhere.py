@@ -1,5 +1,4 @@
-"""
-The SQL of systems that are not here, executed in DuckDB with their rules where these are others.
+"""The SQL of systems that are not here, executed in DuckDB with their rules where these are others.
 
 sqlglot reads the text as theirs and writes it as DuckDB's. What the manuals say of
 logarithms, exponentials, quotients, comparisons and the largest of several numbers stands in functions,

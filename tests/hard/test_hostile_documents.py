@@ -124,8 +124,7 @@ def test_a_file_of_five_gigabytes_is_not_read(tmp_path: Path) -> None:
 
 @pytest.mark.untraced
 def test_nothing_in_the_package_can_run_what_it_reads() -> None:
-    """
-    No pickle, no eval, no shell; engines alone pickle, our own work for our own workers.
+    """No pickle, no eval, no shell; engines alone pickle, our own work for our own workers.
 
     `values.py` compiles the constructors of our data classes from the names of their fields, as the standard
     library does: once, while a module is imported, and before anything is read.

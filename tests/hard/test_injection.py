@@ -1,5 +1,4 @@
-"""
-Names that try to be more than names: formulas, markup, commands, escapes, paths.
+"""Names that try to be more than names: formulas, markup, commands, escapes, paths.
 
 Pages of HTML are held to the same in tests/python/test_html_report.py, by names of their own.
 """

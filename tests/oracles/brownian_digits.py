@@ -1,5 +1,4 @@
-"""
-The laws of the largest excursion and of the range of a Brownian motion, to 20 digits.
+"""The laws of the largest excursion and of the range of a Brownian motion, to 20 digits.
 
     python tests/oracles/brownian_digits.py        (with mpmath)
 

@@ -1,5 +1,5 @@
-"""
-Our numbers of several classes beside those of others: how a comparison is told, and its largest difference.
+"""Our numbers of several classes beside those of others: how a comparison is told, and its largest
+difference.
 
 The comparisons are in `golden_classes.py` (records of real predictions) and `peer_classes.py` (packages run
 on the digits). Tests hold them to what they allow, and `benchmarks/agreement_classes.py` writes them down.
@@ -24,8 +24,7 @@ Pair = tuple[str, float, float]
 
 @dataclass(frozen=True, slots=True)
 class ClassComparison:
-    """
-    One kind of number, ours and theirs.
+    """One kind of number, ours and theirs.
 
     Args:
         name: What is compared.
@@ -48,8 +47,7 @@ class ClassComparison:
 
 @dataclass(frozen=True, slots=True)
 class Largest:
-    """
-    The largest difference of a comparison.
+    """The largest difference of a comparison.
 
     Args:
         size: The difference.
@@ -65,8 +63,7 @@ class Largest:
 
 
 def largest(comparison: ClassComparison) -> Largest:
-    """
-    Return the largest difference; a number that only one side has counts as infinite.
+    """Return the largest difference; a number that only one side has counts as infinite.
 
     Raises:
         ValueError: If there is nothing to compare.

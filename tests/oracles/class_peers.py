@@ -1,5 +1,4 @@
-"""
-What other packages make of scikit-learn's digits, for `class_agreement.py`.
+"""What other packages make of scikit-learn's digits, for `class_agreement.py`.
 
     /path/to/peers/bin/python tests/oracles/class_peers.py
 

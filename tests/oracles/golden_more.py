@@ -1,5 +1,4 @@
-"""
-More of the golden records beside our numbers: decompositions, Cox, smooth curves, other bins, and fits.
+"""More of the golden records beside our numbers: decompositions, Cox, smooth curves, other bins, and fits.
 
 `test_golden.py` holds those of measures to their tolerances; fits have their own tests, and stand here for
 the table that `benchmarks/agreement.py` writes.

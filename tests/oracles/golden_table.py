@@ -1,5 +1,4 @@
-"""
-Our numbers beside those of independent implementations, on real predictions.
+"""Our numbers beside those of independent implementations, on real predictions.
 
 Run `python tests/oracles/golden_table.py` for the table in the documentation; `test_golden.py` holds the same
 comparisons to their tolerances. The records, with the call that made each, are in
@@ -45,8 +44,7 @@ KUMAR = "uncertainty-calibration"
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """
-    One kind of number, ours and theirs.
+    """One kind of number, ours and theirs.
 
     Args:
         name: What is compared.

@@ -1,5 +1,4 @@
-"""
-The multicalibration error that MCGrad gives for two made-up tables, and for one of real rows.
+"""The multicalibration error that MCGrad gives for two made-up tables, and for one of real rows.
 
 Recipe: `python -m venv /tmp/mcgrad`, install mcgrad==0.1.5 there, then
 

@@ -1,5 +1,4 @@
-"""
-What other tools give for made-up and sample rows, each with its default settings.
+"""What other tools give for made-up and sample rows, each with its default settings.
 
 Recipe: `python -m venv /tmp/peers`, install scikit-learn, torchmetrics (with torch), netcal, mapie,
 calzone-tool, relplot and uncertainty-calibration there, then

@@ -1,5 +1,4 @@
-"""
-What relplot gives for made-up rows with its logit scaling, and without.
+"""What relplot gives for made-up rows with its logit scaling, and without.
 
 Recipe: `python -m venv /tmp/peers`, install relplot there, then
 

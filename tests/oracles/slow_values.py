@@ -1,5 +1,5 @@
-"""
-Every measure and test once more, slowly, from its definition: rows, loops, dense kernels, linear programmes.
+"""Every measure and test once more, slowly, from its definition: rows, loops, dense kernels, linear
+programmes.
 
 Nothing of calibcli is imported. `test_slow_values.py` holds the program to these numbers on rows that sit on
 bin edges, on 0 and on 1; `benchmarks/agreement.py` writes the differences on those and on the sample data.

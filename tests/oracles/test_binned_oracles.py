@@ -1,5 +1,4 @@
-"""
-Measures over bins beside plain recomputation, closed forms by quadrature, and what other packages say.
+"""Measures over bins beside plain recomputation, closed forms by quadrature, and what other packages say.
 
 Values of others were made by `peers()` below, run as `PYTHON tests/oracles/test_binned_oracles.py` with a
 Python that has numpy, netcal 1.4.0 and uncertainty-calibration 0.1.4, on the rows of `rows_for_peers()`.

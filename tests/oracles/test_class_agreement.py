@@ -1,5 +1,4 @@
-"""
-Our numbers of several classes equal those of other packages, and the page on agreement says so.
+"""Our numbers of several classes equal those of other packages, and the page on agreement says so.
 
 `golden_classes.py` compares on real predictions, `peer_classes.py` on the digits; `class_peers.py` tells how
 the others' numbers of these were made, and docs/agreement_classes.md has the largest differences.

@@ -1,5 +1,4 @@
-"""
-`measure --compat` gives the numbers of the tools themselves, with their default settings.
+"""`measure --compat` gives the numbers of the tools themselves, with their default settings.
 
 `peer_values.json` holds what the tools gave; the recipe is in `peer_values.py`.
 """

@@ -1,5 +1,4 @@
-"""
-Our numbers equal those of independent implementations, or differ by a named convention.
+"""Our numbers equal those of independent implementations, or differ by a named convention.
 
 The comparisons and the recipe of each golden value are in `golden_table.py`, which prints them as a table.
 """

@@ -40,8 +40,7 @@ def test_isotonic_agrees_with_sklearn(seed: int, decimals: int | None, weighted:
 
 
 def pooled_one_pair_at_a_time(score: np.ndarray, label: np.ndarray) -> tuple[list[float], list[float]]:
-    """
-    Points of a centred isotonic fit by the algorithm of Oron & Flournoy (2017).
+    """Points of a centred isotonic fit by the algorithm of Oron & Flournoy (2017).
 
     The first pair of neighbours whose means do not rise is replaced by one point at the averages, by weight,
     of both their scores and their means, until no pair is left. Pairs of zeros and pairs of ones stay.
@@ -94,8 +93,7 @@ def platt_by_newton(score: np.ndarray, label: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("bins", [4, 10, 15])
 @pytest.mark.parametrize("base", [RecalibratorName.PLATT, RecalibratorName.ISOTONIC])
 def test_scaling_binning_agrees_with_the_paper(seed: int, bins: int, base: RecalibratorName) -> None:
-    """
-    Outputs are those of Kumar, Liang & Ma (2019), section 4, with all rows in every step.
+    """Outputs are those of Kumar, Liang & Ma (2019), section 4, with all rows in every step.
 
     Step 1 fits g; step 2 cuts the sorted g(x) into bins with equally many rows, borders half way to the next
     larger value; step 3 outputs the mean of g in the bin that g(x) falls in.

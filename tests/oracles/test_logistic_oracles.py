@@ -58,8 +58,7 @@ def ends(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def maximum_likelihood(
     features: np.ndarray, columns: Columns, *, offset: np.ndarray | float = 0.0, free: int | None = None
 ) -> np.ndarray:
-    """
-    Return the coefficients where scipy's optimiser ends, from 0, with exact derivatives.
+    """Return the coefficients where scipy's optimiser ends, from 0, with exact derivatives.
 
     Args:
         features: Shape (n, k); they are scaled to variance 1 for the optimiser.

@@ -1,5 +1,5 @@
-"""
-The page in a real browser: its script runs under its own policy, the console is silent, it fits and prints.
+"""The page in a real browser: its script runs under its own policy, the console is silent, it fits and
+prints.
 
 The second test asks for more than a browser: `pip install playwright`, `npm install axe-core`, and AXE_CORE
 set to the path of axe.min.js; then

@@ -191,8 +191,7 @@ def test_a_file_beyond_the_memory_shifts_nothing_by_rounding(turned: bool) -> No
 
 @pytest.mark.parametrize("seed", range(3))
 def test_groups_beyond_the_memory_shift_nothing_by_rounding(seed: int) -> None:
-    """
-    Of one law, as PDs that lie close together: months are compared by the edges of their cells.
+    """Of one law, as PDs that lie close together: months are compared by the edges of their cells.
 
     By the mean of each month's rows in a cell, a cut between two such means shifted the whole cell.
     """

@@ -1,5 +1,4 @@
-"""
-Reliability diagrams in letters: letter for letter, and true to their axes for any curve and width.
+"""Reliability diagrams in letters: letter for letter, and true to their axes for any curve and width.
 
 After a change that is meant, `CALIBCLI_REFRESH_GOLDEN=1 pytest tests/show` writes `golden/` anew; read the
 difference before committing it.

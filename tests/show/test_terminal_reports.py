@@ -1,5 +1,4 @@
-"""
-What the terminal shows, letter for letter.
+"""What the terminal shows, letter for letter.
 
 After a change that is meant, `CALIBCLI_REFRESH_GOLDEN=1 pytest tests/show` writes `golden/` anew; read the
 difference before committing it.

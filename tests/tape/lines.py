@@ -1,5 +1,5 @@
-"""
-Command lines made by rule: every option with every value and with another option, formats, classes, groups, refusals.
+"""Command lines made by rule: every option with every value and with another option, formats, classes,
+groups, refusals.
 
 Run by `tape.py record` on the base, whose own declarations say which options there are; prints a case a line.
 """

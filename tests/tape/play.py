@@ -1,5 +1,4 @@
-"""
-One case of the tape played: its files laid out, its command run in a fork, all that it left taken up.
+"""One case of the tape played: its files laid out, its command run in a fork, all that it left taken up.
 
 A worker has imported every library and the tree under test, and run nothing of it: each case is a fork of that
 state, so that it costs tens of milliseconds and sees nothing of the cases before it.

@@ -1,5 +1,4 @@
-"""
-The tape: what the program of a base revision did with thousands of command lines, held against this tree.
+"""The tape: what the program of a base revision did with thousands of command lines, held against this tree.
 
     python tests/tape/tape.py record [--rev REV]     make the cases and play them on the base, twice
     python tests/tape/tape.py replay [--only WORD]   play them on this tree and say what differs

@@ -68,8 +68,7 @@ _OPTIONS = {"others": "score", "several": "probs", "least_rows": "min-group-rows
 
 @dataclass(frozen=True, slots=True)
 class PlotRequest(RowRequest):
-    """
-    What was asked of a diagram; of files as for `measure`, or of one document.
+    """What was asked of a diagram; of files as for `measure`, or of one document.
 
     Args:
         kind: Which diagram, or None for smooth, and binned where the score takes few values.
@@ -107,8 +106,7 @@ class PlotRequest(RowRequest):
         return one if one is not None and is_json(one) and not is_summary(one) else None
 
     def refuse_idle(self, *, what: str) -> None:
-        """
-        Refuse options that would change nothing in a diagram of a document.
+        """Refuse options that would change nothing in a diagram of a document.
 
         Limits on what the machine may use are none of them, and may be defaults from a file.
         """
@@ -137,8 +135,7 @@ class PlotRequest(RowRequest):
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """
-    What is said of a picture that stands beside others.
+    """What is said of a picture that stands beside others.
 
     Args:
         lines: Up to two, each in wordings of falling length.
@@ -159,8 +156,7 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """
-    A picture and what is said of it.
+    """A picture and what is said of it.
 
     Args:
         caption: What the picture shows with its interval first, then the number of rows and the like; one
@@ -176,8 +172,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """
-    What is to be drawn.
+    """What is to be drawn.
 
     Args:
         notes: Sentences for the reader of the terminal.
@@ -209,8 +204,7 @@ def title_of(source: InputSummary, *, artifact: str | None = None) -> str:
 def title_from(
     files: Sequence[str], score: str, *, artifact: str | None = None, where: Sequence[str] = ()
 ) -> str:
-    """
-    Return files, conditions on rows and column in a line.
+    """Return files, conditions on rows and column in a line.
 
     Folders would crowd out what differs from picture to picture.
     """

@@ -1,5 +1,4 @@
-"""
-Diagrams of tables, of one score or of several beside each other: cumulative differences, isotonic fits,
+"""Diagrams of tables, of one score or of several beside each other: cumulative differences, isotonic fits,
 Murphy, decision and risk-coverage curves, and the calibration plots of prediction models.
 """
 
@@ -67,8 +66,7 @@ _IN_PANELS = (PlotKind.ISOTONIC, PlotKind.CLINICAL)
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """
-    What diagrams of tables are drawn from.
+    """What diagrams of tables are drawn from.
 
     Args:
         tables: Of each score by its name, or of each group of the one score.

@@ -45,8 +45,7 @@ def monitor_diagram(request: diagram.PlotRequest) -> diagram.Diagram:
 
 
 def monitor_curve(state: GateState, verdict: Verdict) -> MonitorCurve:
-    """
-    Return the looks of a state as points.
+    """Return the looks of a state as points.
 
     The last is what the rows say now, computed anew; those before it are as the state keeps them. A merged
     state keeps none of the looks at its shards, which were no looks at the rows together.

@@ -1,5 +1,4 @@
-"""
-Reliability diagrams and residuals: of one score, of several side by
+"""Reliability diagrams and residuals: of one score, of several side by
 side, and of the worst groups or classes.
 """
 
@@ -294,8 +293,7 @@ def caption_of(tree: Node, kind: PlotKind) -> tuple[str, ...]:
 
 
 def residual_diagram(request: PlotRequest) -> Diagram:
-    """
-    Measure files for a diagram of residuals, or take it from a report.
+    """Measure files for a diagram of residuals, or take it from a report.
 
     Points stand for bins where the score takes few values or bins were asked for; else there is a curve.
     """
@@ -341,8 +339,7 @@ _JOINT = {ViewName.ONE_VS_REST: ClassMeasure.CLASSWISE_ECE, ViewName.TOP_LABEL: 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """
-    What there is many of, in words.
+    """What there is many of, in words.
 
     Args:
         whole: The error of all together, or nothing.
@@ -359,8 +356,7 @@ class _Said:
 
 @dataclass(frozen=True, slots=True)
 class _Many:
-    """
-    What there is to choose the worst of.
+    """What there is to choose the worst of.
 
     Args:
         left_out: Rows of each of the others, by name.

@@ -1,5 +1,4 @@
-"""
-The same work on every item, results in item order.
+"""The same work on every item, results in item order.
 
 It is done on threads of this process, where pyarrow and numpy let go of the interpreter while they
 compute, or on other machines, which must have the same calibcli.
@@ -29,8 +28,7 @@ class Engine(Protocol):
     shares_interpreter: ClassVar[bool]
 
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
-        """
-        Yield the result for each item, in the order of the items.
+        """Yield the result for each item, in the order of the items.
 
         Closing the generator gives up what has not been started.
         """
@@ -39,8 +37,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ThreadEngine:
-    """
-    A pool of threads that holds no more results than it has workers.
+    """A pool of threads that holds no more results than it has workers.
 
     Args:
         workers: Number of threads. With one, or with a single item, the work runs in the calling thread.

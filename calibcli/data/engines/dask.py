@@ -29,8 +29,7 @@ _PER_THREAD = 2
 
 @dataclass(frozen=True, slots=True)
 class DaskEngine:
-    """
-    A Dask scheduler and its workers; a worker that dies is replaced by others, as Dask does.
+    """A Dask scheduler and its workers; a worker that dies is replaced by others, as Dask does.
 
     Args:
         address: Of the scheduler, such as `tcp://host:8786`, or the path of a scheduler file; None for what
@@ -81,8 +80,7 @@ def _nothing(_: logging.LogRecord) -> bool:
 
 
 def _versions(client: Client) -> dict[str, str | None]:
-    """
-    Return which calibcli each worker has; any can say, as what is asked is of the standard library.
+    """Return which calibcli each worker has; any can say, as what is asked is of the standard library.
 
     A worker that is gone before it answers is left out, as others do its work.
     """

@@ -33,8 +33,7 @@ _TOGETHER = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class SparkEngine:
-    """
-    A Spark application; a task whose worker dies is run again, as Spark does.
+    """A Spark application; a task whose worker dies is run again, as Spark does.
 
     Args:
         address: `local[N,FAILURES]`, `spark://host:7077`, `yarn`, `k8s://...`, or `sc://host:15002` for Spark

@@ -1,5 +1,4 @@
-"""
-Files to record batches: one class for each format, whose parts that formats share stand here.
+"""Files to record batches: one class for each format, whose parts that formats share stand here.
 
 A new format is a class of a module here that says `stored` and `streamed`, and an entry in
 `calibcli/families/formats.py`.
@@ -47,8 +46,7 @@ _ROWS_OF_SCORES = 1 << 10
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """
-    A part of the input that is read in one go.
+    """A part of the input that is read in one go.
 
     Args:
         index: Its place in the order of the input.
@@ -157,8 +155,7 @@ _MISSING = "__HIVE_DEFAULT_PARTITION__"
 
 
 def partitions_of(path: str) -> tuple[tuple[str, str | None], ...]:
-    """
-    Return the columns that the directories of a path stand for, each with its value or None.
+    """Return the columns that the directories of a path stand for, each with its value or None.
 
     A column that stands there with two values is returned with both.
     """
@@ -187,8 +184,7 @@ class Reader:
     def streamed(
         self, fragment: Fragment, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
-        """
-        Stream some columns of a fragment, None for all.
+        """Stream some columns of a fragment, None for all.
 
         How many numbers a row holds, its `width`, says how many rows make a batch; `words` are columns that
         are seen as text of few different values.

@@ -1,5 +1,4 @@
-"""
-Arrow IPC: record batches of the columns asked for, from files (Feather 2) and from streams as they come.
+"""Arrow IPC: record batches of the columns asked for, from files (Feather 2) and from streams as they come.
 
 One record batch of the file is held at a time, of the columns asked for. A stream that ends between two
 record batches cannot be told from a whole one: it need not have an end mark. What follows an end mark is

@@ -1,5 +1,4 @@
-"""
-CSV and TSV: record batches of the columns asked for, as the file streams by.
+"""CSV and TSV: record batches of the columns asked for, as the file streams by.
 
 Types are never inferred: scores and weights are numbers, labels are text seen through a dictionary. In a
 file of several columns a blank line is no row; in a file of one column it is a missing value.
@@ -160,8 +159,7 @@ READER = CsvReader()
 
 @contextmanager
 def text_of(fragment: Fragment, within: Layout) -> Iterator[Callable[[int], bytes]]:
-    """
-    Give a function that returns up to so many of a file's bytes, decompressed, and none at the end.
+    """Give a function that returns up to so many of a file's bytes, decompressed, and none at the end.
 
     They are the file's own where new fields can be written beside them (`kept_bytes`), and else UTF-8.
     """
@@ -233,8 +231,7 @@ def _wrong_fields(block: Block, within: Layout, rows_before: int) -> InputProble
 
 
 def _refuse_swallowed(block: Block, resolved: ResolvedColumns, within: Layout) -> None:
-    """
-    Refuse quoted text most of whose lines look like rows of the file: those between two stray quotes.
+    """Refuse quoted text most of whose lines look like rows of the file: those between two stray quotes.
 
     Text of many lines is usual, and so is a table within text. What gives stray quotes away is that most
     lines have as many fields as the header, a score where the scores are and a label where the labels are.

@@ -1,5 +1,4 @@
-"""
-JSON Lines: one object for each row, read in blocks of whole lines.
+"""JSON Lines: one object for each row, read in blocks of whole lines.
 
 A key that a row lacks is a missing value.
 """
@@ -255,8 +254,7 @@ Row = dict[str, Any]
 
 
 class LineParser:
-    """
-    From blocks of lines to record batches, in the order of the file.
+    """From blocks of lines to record batches, in the order of the file.
 
     Args:
         numbers: Those of them that are numbers, whatever they are written as.
@@ -594,8 +592,7 @@ READER = JsonReader()
 def blocks_and_batches(
     fragment: Fragment, resolved: ResolvedColumns
 ) -> Iterator[tuple[bytes, pa.RecordBatch | None]]:
-    """
-    Stream whole lines of a fragment, each block with the chosen columns of its rows.
+    """Stream whole lines of a fragment, each block with the chosen columns of its rows.
 
     The bytes are the file's own where more can be written beside them (`kept_bytes`), and else UTF-8. Joined,
     they are the file. The last line may lack its line end; blank lines may stand anywhere, and a block of
@@ -627,8 +624,7 @@ def _first_rows(fragment: Fragment) -> list[Row]:
 
 @dataclass(slots=True)
 class _Keys:
-    """
-    What is known of the keys of all rows.
+    """What is known of the keys of all rows.
 
     Args:
         kinds: Every key with the type that holds all its values.

@@ -1,5 +1,5 @@
-"""
-Arrays that `numpy.savez` wrote: one column each, read side by side as their files in the archive stream by.
+"""Arrays that `numpy.savez` wrote: one column each, read side by side as their files in the archive stream
+by.
 
 A two-dimensional array is a column of lists; one in column-major order is held whole, all others a batch at
 a time. Nothing is unpickled: arrays of Python objects are refused.
@@ -51,8 +51,7 @@ _DAMAGES = (
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """
-    An array in the archive.
+    """An array in the archive.
 
     Args:
         shape: Its shape; that of a single column of several is that of a plain one.

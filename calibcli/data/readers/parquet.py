@@ -1,5 +1,4 @@
-"""
-Parquet: record batches of the columns asked for, row group by row group, in bounded memory.
+"""Parquet: record batches of the columns asked for, row group by row group, in bounded memory.
 
 Statistics are never believed, and what a footer says of rows and types is held against itself
 (`calibcli.data.readers.parquet`).
@@ -30,8 +29,7 @@ def rows_of_groups(file: "pq.ParquetFile", *, shown: str) -> list[int]:
 
 
 def decode_one(file: "pq.ParquetFile", group: int, names: Sequence[str] | None) -> None:
-    """
-    Decode the first row of a row group, as must be done before a column chunk is looked at.
+    """Decode the first row of a row group, as must be done before a column chunk is looked at.
 
     pyarrow ends the process where one is looked at that is encrypted, and raises where one is decoded.
     """
@@ -104,8 +102,7 @@ def _types_of(schema: pq.ParquetSchema, names: Collection[str]) -> dict[str, set
 
 
 class Chunks:
-    """
-    What a footer says of the columns that are read, held against itself as their rows come.
+    """What a footer says of the columns that are read, held against itself as their rows come.
 
     The decoder takes as many rows of a row group as that group counts, and passes over further values of its
     columns; it takes the type that the schema names. A column chunk is looked at only once it was decoded:
@@ -220,8 +217,8 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _refuse_several(read: pq.ParquetFile, path: str) -> None:
-    """
-    Refuse files that were put one after the other: the last footer would be taken to speak of the first file.
+    """Refuse files that were put one after the other: the last footer would be taken to speak of the first
+    file.
 
     Between the last page and the footer of a single file stand at most indexes and Bloom filters.
     """

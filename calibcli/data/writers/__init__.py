@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """
-    What rows are written to.
+    """What rows are written to.
 
     Args:
         width: How many numbers a row holds at least, where it holds many.

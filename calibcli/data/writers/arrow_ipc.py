@@ -19,8 +19,7 @@ Sink: TypeAlias = "pa.ipc.RecordBatchFileWriter | pa.ipc.RecordBatchStreamWriter
 
 
 def write_batches(batches: Iterable[pa.RecordBatch], out: Output) -> Iterator[int]:
-    """
-    Write record batches, small ones put together.
+    """Write record batches, small ones put together.
 
     Dictionaries grow from batch to batch: a file can hold one for each column, and what is added to it.
     """

@@ -90,8 +90,7 @@ Added = Sequence["Floats | pa.Array[Any]"]
 
 @dataclass(frozen=True, slots=True)
 class NewColumns:
-    """
-    The columns to add, and those that stay.
+    """The columns to add, and those that stay.
 
     Args:
         encoding: How the file's text is encoded, which is ASCII where it looks so.
@@ -215,8 +214,7 @@ def _text(column: "pa.Array[Any]") -> "pa.Array[Any]":
 
 
 def _old_parts(piece: _Piece, columns: NewColumns) -> "list[pa.Array[Any]]":
-    """
-    Return what stays of each record, in stretches of fields that stand beside each other.
+    """Return what stays of each record, in stretches of fields that stand beside each other.
 
     The first one begins with the line end of the record before, so that no line end is ever rewritten; where
     only some fields stay it is that line end alone.

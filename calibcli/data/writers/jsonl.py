@@ -267,8 +267,7 @@ _SHORT = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r":
 
 @dataclass(frozen=True, slots=True)
 class NewKeys:
-    """
-    The keys to add, and those that stay.
+    """The keys to add, and those that stay.
 
     Args:
         encoding: How the file's text is encoded, which is ASCII where it looks so.
@@ -282,8 +281,7 @@ class NewKeys:
 
 
 def splice_keys(lines: Iterable[tuple[bytes, Added]], write: Write, *, keys: NewKeys) -> Iterator[int]:
-    """
-    Copy JSON Lines and add keys to the end of every object; yield how many objects were written.
+    """Copy JSON Lines and add keys to the end of every object; yield how many objects were written.
 
     With whole lines come the new columns of their objects; none where no line holds an object.
     """

@@ -106,8 +106,7 @@ _NUMBERS_AT_ONCE = 1 << 21
 
 @dataclass(frozen=True, slots=True)
 class NewFields:
-    """
-    What is added to the rows of a file, and what stays of it.
+    """What is added to the rows of a file, and what stays of it.
 
     Args:
         made: From some rows to the values of each; called in the order of the rows.
@@ -126,8 +125,7 @@ class NewFields:
 
 
 def copy_with_fields(source: str, target: BinaryIO, *, new: NewFields, shown: str) -> Iterator[int]:
-    """
-    Write a Parquet file anew with fields at the end, and yield how many rows each part of it has.
+    """Write a Parquet file anew with fields at the end, and yield how many rows each part of it has.
 
     Row groups are read, and new columns made, in a thread while the group before is written.
     """

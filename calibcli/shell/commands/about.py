@@ -19,8 +19,7 @@ from calibcli.values import dataclass
 
 @door.command("json debug")
 def config(context: typer.Context, out: Output, command: OneCommand = None) -> None:
-    """
-    Show the value of every option, and where it was set.
+    """Show the value of every option, and where it was set.
 
     A flag beats the environment, which beats a file, which beats the built-in default. Flags are not listed.
 
@@ -117,8 +116,7 @@ def _shown_value(value: object, *, plain: bool) -> str:
 
 @door.command("*InputFormat state_key_file allow_edited fmt json verbose color debug")
 def inspect(context: typer.Context, path: AnyFile, form: InputFormat, out: Output) -> None:
-    """
-    Say what is in a file, and what to type next.
+    """Say what is in a file, and what to type next.
 
     \b
     EXAMPLES
@@ -134,8 +132,7 @@ def inspect(context: typer.Context, path: AnyFile, form: InputFormat, out: Outpu
 
 @door.command("debug")
 def schema(kind: DocumentName) -> None:
-    """
-    Print the JSON Schema of artifacts, reports and states of gates.
+    """Print the JSON Schema of artifacts, reports and states of gates.
 
     \b
     EXAMPLES

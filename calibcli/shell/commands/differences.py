@@ -39,8 +39,7 @@ def compare(
     out: Output,
     artifact: Artifacts = None,
 ) -> int:
-    """
-    Compare models on the same rows.
+    """Compare models on the same rows.
 
     Of two scores or artifacts the first is the baseline; with one artifact, the raw score or probabilities
     are. More scores make a leaderboard, whose differences hold all at once.
@@ -86,8 +85,7 @@ def drift(
     out: Output,
     new: NewFile = None,
 ) -> int:
-    """
-    Say whether scores and other columns have shifted: PSI and p-value.
+    """Say whether scores and other columns have shifted: PSI and p-value.
 
     No label is needed. Scores of at most 50 values are compared grade by grade, others at quantiles of OLD.
 
@@ -124,8 +122,7 @@ def segments(
     options: SegmentOptions,
     out: Output,
 ) -> None:
-    """
-    Find the segments in which scores are wrong.
+    """Find the segments in which scores are wrong.
 
     Every intersection of the values of some columns is tested, and all statements hold together.
 

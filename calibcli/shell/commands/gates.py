@@ -75,8 +75,7 @@ def verify(
     out: GateOutput,
     wanted: "Sequence[RequestedReport]" = (),
 ) -> int:
-    """
-    Gate on the calibration error.
+    """Gate on the calibration error.
 
     PASS (exit 0) if it is at most the limit, FAIL (1) if above, INCONCLUSIVE (4) if the rows cannot tell.
     Of several rules, and of groups or classes, all must pass.
@@ -213,8 +212,7 @@ def write_reports(report: "VerifyReport", wanted: Sequence[RequestedReport]) -> 
 
 
 def write_error_reports(problem: CalibcliError, wanted: Sequence[RequestedReport]) -> None:
-    """
-    Write that there is no verdict, and why, wherever a server or a monitor would look for one.
+    """Write that there is no verdict, and why, wherever a server or a monitor would look for one.
 
     Markdown and JSON are not written: they are reports, and there is nothing to report. What cannot be
     written is passed over, since the problem itself is about to be said.
@@ -313,8 +311,7 @@ def plan(
     inputs: LikeFile = None,
     like: Like = None,
 ) -> None:
-    """
-    Say how many labelled rows a gate will need, before you collect them.
+    """Say how many labelled rows a gate will need, before you collect them.
 
     The gate of `verify` is simulated with labels that follow the scores, or are off by --error. Where the
     scores fall is taken from the fit rows of an artifact, or from a file of scores.
@@ -345,8 +342,7 @@ def plan(
 
 @command("output state_key_file allow_edited force quiet verbose color debug", output=TO_A_FILE)
 def merge(documents: Documents, out: Output) -> None:
-    """
-    Add up what was counted on shards of the rows.
+    """Add up what was counted on shards of the rows.
 
     Summaries of `measure --summary-out` add up to the summary of the whole, which measure, verify and plot
     take in place of files. The sums of `verify --state` add exactly, in any order; verdicts of the

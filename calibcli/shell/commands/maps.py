@@ -38,8 +38,7 @@ def fit(
     cutting: FitCutting,
     out: Output,
 ) -> None:
-    """
-    Fit a recalibrator to labelled predictions.
+    """Fit a recalibrator to labelled predictions.
 
     The artifact is JSON; without -o it goes to standard output and the summary to standard error.
 
@@ -108,8 +107,7 @@ def apply(
     out: Output,
     options: fitting.ApplyOptions,
 ) -> None:
-    """
-    Add the recalibrated probability to every row.
+    """Add the recalibrated probability to every row.
 
     No label is needed, and other columns stay as they are, byte for byte in CSV and JSON Lines; --keep says
     which, and --to or the name of the output whether they are written in another format. Venn-Abers adds the
@@ -218,8 +216,7 @@ def _refuse_places(options: fitting.ApplyOptions, reading: Reading) -> None:
     "debug"
 )
 def export(artifact: ArtifactFile, ask: fitting.ExportAsk, out: Output) -> None:
-    """
-    Write the map of an artifact as SQL, Python, scikit-learn or ONNX.
+    """Write the map of an artifact as SQL, Python, scikit-learn or ONNX.
 
     What comes out gives the same probabilities as `calibcli apply`, without calibcli. Of a map for each group
     (`fit --by`) SQL reads the column of groups, and the Python module takes the group beside the score.

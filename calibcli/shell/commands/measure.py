@@ -47,8 +47,7 @@ def measure(
     explain: Explain = None,  # noqa: ARG001 - answered before
     summary_out: SummaryOut = None,
 ) -> None:
-    """
-    Measure miscalibration, with bounds that hold.
+    """Measure miscalibration, with bounds that hold.
 
     \b
     EXAMPLES

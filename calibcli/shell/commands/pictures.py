@@ -46,8 +46,7 @@ _KEPT = (("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", ".cache"))
 
 @contextmanager
 def drawing_cache() -> Iterator[None]:
-    """
-    Give matplotlib a temporary folder while pictures are drawn, if it could write to no other.
+    """Give matplotlib a temporary folder while pictures are drawn, if it could write to no other.
 
     It would find one by itself, say so at length, and leave the folder behind. What a `matplotlibrc` in the
     working directory or at home says is put aside: it could change every picture, or have LaTeX run.
@@ -123,8 +122,7 @@ def report(
     page: pictures.PageOptions,
     out: Output,
 ) -> None:
-    """
-    Write measures, verdicts and diagrams as one page of HTML.
+    """Write measures, verdicts and diagrams as one page of HTML.
 
     One self-contained file, to send or print. Rules get the verdicts of verify, but the exit code is 0
     whatever the verdict: to gate, use verify. It needs pip install '.[report]'.
@@ -198,8 +196,7 @@ def plot(
     compare: pictures.CompareWith = None,
     terminal: pictures.InTerminal = False,
 ) -> None:
-    """
-    Draw a reliability diagram, or another picture by --kind.
+    """Draw a reliability diagram, or another picture by --kind.
 
     PNG, SVG or PDF by the output's suffix.
 

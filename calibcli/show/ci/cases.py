@@ -16,8 +16,7 @@ NOTHING_JUDGED = "every group has too few rows to be tested, so nothing is concl
 
 
 class Light(Enum):
-    """
-    What a dashboard shows of a verdict: never green where the exit code is not 0.
+    """What a dashboard shows of a verdict: never green where the exit code is not 0.
 
     Args:
         level: Of its annotation on GitHub: an error wherever the exit code is not 0.
@@ -35,8 +34,7 @@ class Light(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """
-    One rule, judged by the rows of one group or by all.
+    """One rule, judged by the rows of one group or by all.
 
     Args:
         group: Name of the group, "all" for all rows.
@@ -104,8 +102,7 @@ def worst_first(cases: Iterable[Case]) -> tuple[Case, ...]:
 
 
 def badness(verdict: Verdict) -> tuple[int, bool, float]:
-    """
-    Return what verdicts are ordered by, the worst first: the outcome, then how far beyond the limit.
+    """Return what verdicts are ordered by, the worst first: the outcome, then how far beyond the limit.
 
     What was not tested at all, as too few rows were there, comes after what was tested and stayed open.
     """

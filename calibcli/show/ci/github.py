@@ -63,8 +63,7 @@ def _set(settings: tuple[Setting, ...]) -> list[str]:
 
 
 def summary_of(report: VerifyReport, settings: tuple[Setting, ...] = ()) -> str:
-    """
-    Return the Markdown of a step's summary: the verdict, a table of the rules, and the report.
+    """Return the Markdown of a step's summary: the verdict, a table of the rules, and the report.
 
     It is cut with a sentence where GitHub would refuse it whole.
     """

@@ -1,5 +1,4 @@
-"""
-The report of a gate as JUnit XML, which every CI server reads.
+"""The report of a gate as JUnit XML, which every CI server reads.
 
 Elements stand in the order that both published schemas ask for (properties, test cases, output). Nothing
 in it depends on when or where it was written, so there are no times and no host. A file without a failure

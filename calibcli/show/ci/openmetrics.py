@@ -1,5 +1,4 @@
-"""
-The report of a gate for monitoring, in the text format of OpenMetrics.
+"""The report of a gate for monitoring, in the text format of OpenMetrics.
 
 It uses gauges only, so that what reads the older text format of Prometheus reads it as well.
 """

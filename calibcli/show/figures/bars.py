@@ -22,8 +22,7 @@ _PALEST, _DARKEST = 0.10, 0.80
 
 
 def strength(density: Floats, *, even: float) -> Floats:
-    """
-    Return how dark a place is drawn, in [0, 1].
+    """Return how dark a place is drawn, in [0, 1].
 
     Places with the density that evenly spread scores would have are drawn in full; below that by the square
     root, so that a tail with one row in a hundred can still be seen.
@@ -70,8 +69,7 @@ _MOST_COUNTS = 16
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """
-    Bins as they are drawn; all arrays have shape (n_bins,).
+    """Bins as they are drawn; all arrays have shape (n_bins,).
 
     Args:
         lower: Lower end of the whisker; NaN where there is none.

@@ -121,8 +121,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """
-    A figure as text.
+    """A figure as text.
 
     Args:
         box: Its view box: left and upper end, width and height, in points.

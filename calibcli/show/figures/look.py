@@ -15,8 +15,7 @@ FONT = "DejaVu Sans"
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """
-    Colours, told apart by colour-blind readers and in grey (those of Okabe & Ito).
+    """Colours, told apart by colour-blind readers and in grey (those of Okabe & Ito).
 
     Args:
         too_low: Where scores are below the observed rate.
@@ -64,8 +63,7 @@ DARK = Palette(
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """
-    A size and its colours.
+    """A size and its colours.
 
     Args:
         height: Of the page; None where it follows from what stands on it.

@@ -28,8 +28,7 @@ _MOST_EVENT = 28
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """
-    The text of a picture.
+    """The text of a picture.
 
     Args:
         title: Over a few lines where it is long, and of more shortened in the middle.
@@ -50,8 +49,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """
-    How many panels there are, and of which shape.
+    """How many panels there are, and of which shape.
 
     Args:
         strip: Whether each panel has a low one below it, for how many rows there are.
@@ -83,8 +81,7 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """
-    One diagram.
+    """One diagram.
 
     Args:
         strip: Below them, where the scores lie; None where the sheet has none.

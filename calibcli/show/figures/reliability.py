@@ -221,8 +221,7 @@ _DOT = 0.004
 
 @dataclass(frozen=True, slots=True)
 class Strokes:
-    """
-    A curve as it is drawn; all arrays have shape (n_points,).
+    """A curve as it is drawn; all arrays have shape (n_points,).
 
     Args:
         x: Mean score there; NaN where there is nothing to draw.

@@ -43,8 +43,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Illustration:
-    """
-    A picture with everything that is said of it.
+    """A picture with everything that is said of it.
 
     Args:
         title: What kind of picture it is, for whom.

@@ -47,8 +47,7 @@ def stated(end: float | None) -> float | None:
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
-    """
-    Return p-values that hold for all tests at once, however they depend on each other.
+    """Return p-values that hold for all tests at once, however they depend on each other.
 
     References:
         Holm (1979), Scandinavian Journal of Statistics 6.

@@ -69,8 +69,7 @@ def stakes_for_one_look(rows: float, variance: float, *, delta: float) -> Stakes
 
 
 def stakes_for_a_mean(rows: float, variance: float, *, delta: float) -> Stakes:
-    """
-    Return bets on one mean that are sharp at the variance expected,
+    """Return bets on one mean that are sharp at the variance expected,
     and not lost where it is far larger.
     """
     level = math.log(1.0 / delta)
@@ -87,8 +86,7 @@ def stakes_for_a_mean(rows: float, variance: float, *, delta: float) -> Stakes:
 
 
 def stakes_for_any_time(*, delta: float, variance: float = 0.25) -> Stakes:
-    """
-    Return bets that stay valid whenever and however often one looks; sharp from 250 to 65 million rows.
+    """Return bets that stay valid whenever and however often one looks; sharp from 250 to 65 million rows.
 
     Most is put on the bets for some thousand rows, where most gates are decided.
     """
@@ -105,8 +103,7 @@ def stakes_of_gate(rows: float, variance: float | None, *, delta: float) -> Stak
 
 
 class GroupedResiduals:
-    """
-    Residuals label - score in groups, ready for the products that bets need.
+    """Residuals label - score in groups, ready for the products that bets need.
 
     Args:
         score: Of each cell, shape (n_cells,); `positive` and `negative` are its rows with label 1 and with 0.
@@ -203,8 +200,7 @@ class GroupedResiduals:
         return crossing(lambda eps: level - self.log_evidence_above(eps, stakes), 0.0, 1.0)[0]
 
     def mean_upper_bound(self, stakes: Stakes, *, delta: float, sign: int) -> float:
-        """
-        Return the least m at which "sign * mean residual is at least m" is refuted at level delta.
+        """Return the least m at which "sign * mean residual is at least m" is refuted at level delta.
 
         Args:
             stakes: The bets; sizes above 0.95 / (1 - m) are cut, so that no bet can lose more than it has.
@@ -224,8 +220,7 @@ class GroupedResiduals:
 
 
 def log_mean_over_signs(plus: Floats, minus: Floats, places: Floats, *, alone: bool = False) -> Floats:
-    """
-    Return the log of the average over signs of products over groups.
+    """Return the log of the average over signs of products over groups.
 
     Args:
         plus: Log of the factor of each group if its sign is +1, shape (..., n_groups).
@@ -284,8 +279,7 @@ def stakes_of_rows(rows: int, *, delta: float) -> Stakes:
 
 
 def orders_needed(rows: int, *, delta: float, reach: float) -> int:
-    """
-    Return up to which power of e a bet's logarithm is expanded, so that at most e^-40 a row is left out.
+    """Return up to which power of e a bet's logarithm is expanded, so that at most e^-40 a row is left out.
 
     A row's factor 1 + u e + v e^2 is (1 - p e)(1 - q e) with |p|, |q| <= (|u| + sqrt(u^2 + 4 |v|)) / 2, and
     the series of log(1 - p e) is cut after |p e|^J / J.
@@ -300,8 +294,7 @@ def orders_needed(rows: int, *, delta: float, reach: float) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quadratic:
-    """
-    A value that a row has, as a function of e = score - centre of its piece: level + rise e + bend e^2.
+    """A value that a row has, as a function of e = score - centre of its piece: level + rise e + bend e^2.
 
     Args:
         level: Shape (2, n_pieces), rows with label 1 first; in [-1, 1].
@@ -316,8 +309,7 @@ class Quadratic:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pieces:
-    """
-    Rows gathered by label in pieces of [0, 1], ready for the products that bets need.
+    """Rows gathered by label in pieces of [0, 1], ready for the products that bets need.
 
     Args:
         centre: From where e = score - centre is counted, shape (2, n_pieces), rows with label 1 first.
@@ -361,8 +353,7 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Signed:
-    """
-    Values of rows by the sign of their group, and what part of the stake is on them.
+    """Values of rows by the sign of their group, and what part of the stake is on them.
 
     Args:
         plus: Values where the group's sign is +1.
@@ -416,8 +407,7 @@ def lower_bound_of_size(pieces: Pieces, values: Quadratic, *, delta: float) -> f
 
 
 class WeighedResiduals:
-    """
-    Bets on the mean of residual times a fixed function into [-1, 1] that is not known.
+    """Bets on the mean of residual times a fixed function into [-1, 1] that is not known.
 
     Args:
         size: |label - score| of some rows or more than it, in [0, 1].

@@ -1,5 +1,4 @@
-"""
-Chernoff bounds for a weighted sum of squared errors of rates, from counts alone.
+"""Chernoff bounds for a weighted sum of squared errors of rates, from counts alone.
 
 With x_k positives of n_k labels and v_k the rate announced, e_k the true rate less v_k, the statistic
 G_k = ((x - n v)^2 - x (1 - v)^2 - (n - x) v^2) / (n - 1) has mean n e^2 where labels in a bin are alike. For
@@ -55,8 +54,7 @@ _KEPT = 2_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """
-    Bins of two labels or more; `alone` are the rates announced for bins of one label. Labels in a bin have
+    """Bins of two labels or more; `alone` are the rates announced for bins of one label. Labels in a bin have
     one probability if `alike`.
     """
 
@@ -84,8 +82,7 @@ class Counts:
 
     @property
     def largest_bet(self) -> float:
-        """
-        The largest bet on a small statistic: over the mean of v (1 - v) among rows.
+        """The largest bet on a small statistic: over the mean of v (1 - v) among rows.
 
         Larger ones would take labels that fit by chance for proof that no rate is off by anything.
         """
@@ -284,8 +281,7 @@ def _rates_around(n: float, v: float) -> Floats:
 
 
 def _between(x: Floats, y: Floats, parts: int) -> tuple[Floats, Floats]:
-    """
-    Return points with so many equal steps between neighbours, on the cubics through four of them.
+    """Return points with so many equal steps between neighbours, on the cubics through four of them.
 
     Values rise up to a peak and fall from there, or the other way round, so that none lies beyond those of
     its neighbours but next to a peak; where they bend much in a step, the larger neighbour stands for all.
@@ -325,8 +321,7 @@ def _excess(positive: Floats, rows: Floats | float, announced: Floats | float) -
 
 
 def _log_mean(n: float, v: float, rate: Floats, *, bet: float, cut: float) -> Floats:
-    """
-    Return ln E exp(-bet min(G, cut)) of a binomial at each rate.
+    """Return ln E exp(-bet min(G, cut)) of a binomial at each rate.
 
     Of many counts, those are summed over that matter, every h-th of them where they are more than fit.
     """
@@ -365,8 +360,7 @@ def _log_factorials(count: int) -> Floats:
 
 
 def _counts_around_the_peak(n: float, v: float, rate: Floats, *, bet: float) -> tuple[Floats, Floats]:
-    """
-    Return the counts to sum over, shape (points, 81), and how far apart they are.
+    """Return the counts to sum over, shape (points, 81), and how far apart they are.
 
     The integrand is a smooth bump, of which every h-th count within eight of its widths is taken, h at most
     two fifths of a width: exact to many digits.

@@ -29,8 +29,7 @@ _AT_ONCE = 1_500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """
-    How often rows had which value.
+    """How often rows had which value.
 
     Args:
         value: Shape (n,), finite.
@@ -54,8 +53,7 @@ class Values:
 
     @property
     def costly_rows(self) -> float:
-        """
-        How many rows the variance rests on: (sum d^2)^2 / sum d^4 of the distances d from the mean.
+        """How many rows the variance rests on: (sum d^2)^2 / sum d^4 of the distances d from the mean.
 
         Where k rows of n are costly by the same amount and the others by nothing it is k, for few k.
         """
@@ -98,8 +96,7 @@ def as_many(mean: float, spread: float, *, rows: float) -> Values:
 
 
 def _evidence_below(values: Values, mean: float) -> float:
-    """
-    Return how many standard deviations of evidence there are that the true mean is below a number.
+    """Return how many standard deviations of evidence there are that the true mean is below a number.
 
     It is the normal quantile of the probability that the randomly weighted mean is below, inf or -inf where
     it always or never is; the added row is among the values.
@@ -150,8 +147,7 @@ def _signed_root(distance: Floats, rows: Floats, *, least: float, most: float) -
 
 
 def evidence_below(distance: Floats, rows: Floats) -> Floats:
-    """
-    Return what `_evidence_below` gives for several means at once, in half of the time.
+    """Return what `_evidence_below` gives for several means at once, in half of the time.
 
     `distance` is what every row is above the mean, and the added row, one mean a line; shape (k, n).
     """
@@ -212,8 +208,7 @@ def _slope_and_bend(tilted: Floats, rows: Floats) -> tuple[Floats, Floats]:
 
 
 def bounded_differences(rows: float, delta: float) -> float:
-    """
-    Return sqrt(2 ln(1/delta) / n): how far a function strays that one row moves by 2/n at most, one side.
+    """Return sqrt(2 ln(1/delta) / n): how far a function strays that one row moves by 2/n at most, one side.
 
     References:
         McDiarmid (1989), "On the method of bounded differences".
@@ -222,8 +217,7 @@ def bounded_differences(rows: float, delta: float) -> float:
 
 
 def empirical_bernstein(mean_size: float, mean_square: float, *, rows: int, delta: float) -> float:
-    """
-    Return an upper bound for the mean of a variable in [-1, 1] whose sign pattern is fixed but unknown.
+    """Return an upper bound for the mean of a variable in [-1, 1] whose sign pattern is fixed but unknown.
 
     With x the sample mean under that pattern, |x| <= mean_size, the bound of Maurer and Pontil is
     x + sqrt(2 V ln(2/delta) / n) + 14 ln(2/delta) / (3 (n - 1)), V = (mean_square - x^2) n / (n - 1). It is

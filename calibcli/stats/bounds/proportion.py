@@ -1,5 +1,4 @@
-"""
-Exact bounds for a proportion and bounds for sums of several, and how much of what is
+"""Exact bounds for a proportion and bounds for sums of several, and how much of what is
 still to come may be of kinds not seen.
 """
 
@@ -25,8 +24,7 @@ _LEAST_VARIANCE = 10.0
 
 
 def clopper_pearson(positive: Floats, rows: Floats, *, delta_each_side: float) -> tuple[Floats, Floats]:
-    """
-    Return lower and upper Clopper-Pearson bounds, each failing with probability at most `delta_each_side`.
+    """Return lower and upper Clopper-Pearson bounds, each failing with probability at most `delta_each_side`.
 
     References:
         Clopper & Pearson (1934), Biometrika 26.
@@ -47,8 +45,7 @@ _SHARE_ON_DISCORDANT = 0.1
 
 
 def difference_of_shares(gained: float, lost: float, rows: float, *, delta: float) -> tuple[float, float]:
-    """
-    Return bounds of the difference of two shares of the same rows, both failing with probability <= delta.
+    """Return bounds of the difference of two shares of the same rows, both failing with probability <= delta.
 
     It is d(2t - 1), d the chance that a row counts for one share only and t that it is the first then. Each
     has Clopper-Pearson bounds; those of t alone settle the sign, as in the exact test of McNemar.
@@ -70,8 +67,7 @@ def difference_of_shares(gained: float, lost: float, rows: float, *, delta: floa
 
 @cache
 def deviation_of_a_mean(rows: int, delta: float) -> float:
-    """
-    Return d*: a mean of so many labels falls this far below its expectation with probability <= delta.
+    """Return d*: a mean of so many labels falls this far below its expectation with probability <= delta.
 
     The labels may have different probabilities. d* is the largest Clopper-Pearson upper margin,
     max_x CP_U(x, n; delta) - x / n: by Hoeffding (1956) the sum of unlike labels is no more spread below its
@@ -117,8 +113,7 @@ MOST_DELTA = 0.25
 
 
 def rate_bounds(positive: Floats, rows: Floats, *, delta_each_side: float) -> tuple[Floats, Floats]:
-    """
-    Return bounds for the mean probability of labels that may each have their own.
+    """Return bounds for the mean probability of labels that may each have their own.
 
     Those of Clopper and Pearson, by Hoeffding (1956): a tail of the sum of unlike labels that ends at least 1
     away from its mean is no heavier than the binomial's. That leaves out rows - 1 positives for the upper
@@ -162,8 +157,7 @@ def clopper_pearson_of_a_rate(positive: int, rows: int, *, delta_each_side: floa
 
 @lru_cache(maxsize=4_096)
 def sum_margin(squares: float, *, delta: float) -> float:
-    """
-    Return how far, but for a probability of delta, a sum of unlike labels lies from its mean on one side.
+    """Return how far, but for a probability of delta, a sum of unlike labels lies from its mean on one side.
 
     The variance of the sum is not known. It is at most the mean of the sum of squared residuals, label less
     any number fixed for the row, and that mean is at most (sqrt(L / 2) + sqrt(squares + L / 2))^2 but for
@@ -193,8 +187,7 @@ _FALLS_BACK = 0.45
 
 @lru_cache(maxsize=4_096)
 def range_margin(squares: float, *, delta: float) -> float:
-    """
-    Return what the range of the partial sums of unlike labels, less their means, exceeds but for delta.
+    """Return what the range of the partial sums of unlike labels, less their means, exceeds but for delta.
 
     The variance v is bounded as for `sum_margin`. Where a partial sum first stands r above an earlier one,
     what follows falls by no more than c = a sqrt(v) with a probability of a^2 / (1 + a^2) or more (Cantelli).
@@ -238,9 +231,8 @@ SHARES = "Clopper-Pearson bounds of both kinds of error, combined (MOVER)"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shares:
-    """
-    Shares of the same rows, no row counting for two of them, at several places, with their bounds by Clopper
-    and Pearson; all of shape (shares, places).
+    """Shares of the same rows, no row counting for two of them, at several places, with their bounds by
+    Clopper and Pearson; all of shape (shares, places).
 
     Args:
         both: The sum of the shares of each pair, in the order of `combinations`.
@@ -269,8 +261,7 @@ class Shares:
         return cls(share[:alone], lower[:alone], upper[:alone], share[alone:], lower[alone:], few)
 
     def bounds(self, factors: Floats) -> tuple[Floats, Floats]:
-        """
-        Return bounds of the sum of factor times share, at each place; at most two factors have one sign.
+        """Return bounds of the sum of factor times share, at each place; at most two factors have one sign.
 
         The distances of the estimate from the bounds of each share are added as standard deviations are: by
         squares. Shares of the same rows have the correlation -sqrt(p q / ((1 - p) (1 - q))), which is heeded
@@ -318,8 +309,7 @@ _FIRST = 4
 
 
 def unseen_share(counts: Integers, *, delta: float) -> float:
-    """
-    Return an upper bound of the probability that a new row is of a kind that no row here is.
+    """Return an upper bound of the probability that a new row is of a kind that no row here is.
 
     Let K be the number of rows after the first b, in random order, whose kind is new when they come. Each is
     new with a probability that is never below the share u of the kinds that stay unseen. So the product of

@@ -1,5 +1,4 @@
-"""
-Labels drawn anew from the scores: what every statistic would be for a perfectly calibrated model.
+"""Labels drawn anew from the scores: what every statistic would be for a perfectly calibrated model.
 
 Given the scores, Y* ~ Bernoulli(f) is the null hypothesis itself, so a p-value (1 + #{T* >= T}) / (draws + 1)
 is exact at any number of rows. Where sum f (1 - f) is below `LEAST_INFORMATION` few labels are other than the
@@ -48,8 +47,7 @@ Starts = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawCells:
-    """
-    The cells on which labels are drawn.
+    """The cells on which labels are drawn.
 
     Args:
         score: Score of each cell (mean score where coarsened), shape (n_cells,).
@@ -124,8 +122,8 @@ def label_draws(
 
 
 def draw_cells(table: Table, partitions: Sequence[Starts], *, sub_cells: int = _SUB_CELLS) -> DrawCells:
-    """
-    Return the cells for drawing labels: the table's own up to 20,000 rows, else sub-cells nested in the bins.
+    """Return the cells for drawing labels: the table's own up to 20,000 rows, else sub-cells nested in the
+    bins.
 
     Args:
         partitions: Starts of the bins of every partition that statistics will use.
@@ -146,8 +144,7 @@ def sub_cell_starts(
     sub_cells: int = _SUB_CELLS,
     moment: Floats | None = None,
 ) -> Starts:
-    """
-    Return starts of cells nested in the bins, with as many rows each,
+    """Return starts of cells nested in the bins, with as many rows each,
     none wider than a quarter in log odds.
     """
     reached = np.cumsum(table.rows)
@@ -192,8 +189,7 @@ def extremes(residual: Floats) -> tuple[Floats, Floats]:
 
 
 def ends_of_draws(values: Floats, *, confidence: float) -> Floats:
-    """
-    Return both ends of a range of values that were drawn, shape (draws, ...) -> (2, ...).
+    """Return both ends of a range of values that were drawn, shape (draws, ...) -> (2, ...).
 
     The k-th of n draws from an end is passed by k / (n + 1) of others: by as many as an end may be, or by the
     next fewer, if any draw is.
@@ -262,8 +258,7 @@ class _Usual:
 # Without slots, so that what several statistics read is added up once.
 @dataclass(frozen=True, eq=False)
 class _Dense:
-    """
-    A block of draws as numbers in every cell: how many labels 1 more, or fewer, than usual, shape (block,
+    """A block of draws as numbers in every cell: how many labels 1 more, or fewer, than usual, shape (block,
     n_cells). They are small where scores are near 1: rounding tells no ties apart.
     """
 
@@ -296,8 +291,7 @@ class _Dense:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Surprises:
-    """
-    A block of draws as the rows whose label is not the more probable one.
+    """A block of draws as the rows whose label is not the more probable one.
 
     Every draw has two entries more, of sign 0: in the last cell with a score up to 1/2, where the path
     between surprises is lowest, and in the last cell of all.
@@ -353,8 +347,7 @@ class _Surprises:
 def _surprising(
     cells: DrawCells, *, draws: int, generator: np.random.Generator, widest: int
 ) -> Iterator[DrawnLabels]:
-    """
-    Yield draws of all labels by their surprises alone.
+    """Yield draws of all labels by their surprises alone.
 
     Points fall on a line on which each row has a length of -ln(1 - q), q the probability of its surprise, as
     a Poisson process of rate 1 for each draw: a row is hit with probability q exactly, rows independently.

@@ -10,8 +10,7 @@ from calibcli.values import dataclass
 
 
 class Picture(Protocol):
-    """
-    Everything that a figure draws; its kind names the figure.
+    """Everything that a figure draws; its kind names the figure.
 
     One whose scores may be laid out by log-odds has in `laid_out` which decide it, with rows, if any.
     """
@@ -29,8 +28,7 @@ MOST_LINES = 6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvePanel:
-    """
-    One of several curves.
+    """One of several curves.
 
     Args:
         name: What it is of: a score, a class, a group.
@@ -49,8 +47,7 @@ class CurvePanel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvePanels:
-    """
-    Several curves of one class, beside each other or in one pair of axes.
+    """Several curves of one class, beside each other or in one pair of axes.
 
     Args:
         kind: Which diagram: of scores, classes, groups.

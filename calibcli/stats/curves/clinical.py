@@ -33,8 +33,7 @@ SPAN = 0.75
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClinicalCurve(Arrays):
-    """
-    Observed rate against score, as papers on prediction models show it.
+    """Observed rate against score, as papers on prediction models show it.
 
     Args:
         at: Scores in [0, 1], ascending, shape (n_points,).
@@ -202,8 +201,7 @@ _FEW_EVENTS = f"no band: fewer than {_LEAST_EVENTS} rows of one label"
 
 
 def _by_loess(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: ARG001 - one shape for all
-    """
-    Return local regression: at each place a parabola through the nearest three quarters of the rows.
+    """Return local regression: at each place a parabola through the nearest three quarters of the rows.
 
     Rows weigh by the tricube of their distance. The band is Clopper and Pearson's interval of as many
     rows as have the variance of the curve. Each label's variance comes from the curve with two rows of either

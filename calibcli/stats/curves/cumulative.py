@@ -16,8 +16,7 @@ from calibcli.values import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CumulativeCurve(Arrays):
-    """
-    The path of the sums of label - score, in units of all rows (or of all weight).
+    """The path of the sums of label - score, in units of all rows (or of all weight).
 
     Over any stretch of rows its slope is their mean of label - score, so that a calibrated score has a path
     that only strays from zero.
@@ -49,9 +48,8 @@ class CumulativeCurve(Arrays):
 
 
 def cumulative_curve(table: Table) -> CumulativeCurve:
-    """
-    Return the path of cumulative differences, read at the ends of blocks of equal scores, of a grid table at
-    the ends of cells.
+    """Return the path of cumulative differences, read at the ends of blocks of equal scores, of a grid table
+    at the ends of cells.
 
     References:
         Arrieta-Ibarra, Gujral, Tannen, Tygert & Xu (2022), Metrics of calibration for probabilistic
@@ -78,8 +76,7 @@ _NO_WEIGHTED_BAND = "no interval: importance weights leave none that holds at a 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RiskCoverageCurve(Arrays):
-    """
-    The share of label 0 among the rows with the highest scores; arrays have shape (n_points,).
+    """The share of label 0 among the rows with the highest scores; arrays have shape (n_points,).
 
     Args:
         coverage: Share of the rows that are kept, those of equal scores together; ascending to 1.
@@ -108,8 +105,7 @@ class RiskCoverageCurve(Arrays):
 
 
 def risk_coverage_curve(table: Table, *, confidence: float) -> RiskCoverageCurve:
-    """
-    Return the risk at every coverage that a lowest score leaves.
+    """Return the risk at every coverage that a lowest score leaves.
 
     References:
         El-Yaniv & Wiener (2010), JMLR 11; Geifman & El-Yaniv (2017), NeurIPS.

@@ -1,6 +1,5 @@
-"""
-CORP's pictures: rates by isotonic regression, where they would lie if calibrated, and a band that holds all
-rates at once; and scores by their miscalibration and discrimination.
+"""CORP's pictures: rates by isotonic regression, where they would lie if calibrated, and a band that holds
+all rates at once; and scores by their miscalibration and discrimination.
 """
 
 import math
@@ -26,8 +25,7 @@ _CELLS = 512
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IsotonicCurve(Arrays):
-    """
-    The isotonic fit to the rows themselves, and a band: where fits lie by chance, or where all rates lie.
+    """The isotonic fit to the rows themselves, and a band: where fits lie by chance, or where all rates lie.
 
     The mean of (rate - score)^2 over the rows is at most the miscalibration MCB of the Brier score, for the
     fit is the nearest rising function to the labels, and the score is another.
@@ -73,9 +71,8 @@ class IsotonicCurve(Arrays):
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """
-    Where labels are drawn: distinct scores, or mean scores of neighbours, ascending, with the first and the
-    last score of each, and its rows; `positive` and `share` are of rows, or of the weight.
+    """Where labels are drawn: distinct scores, or mean scores of neighbours, ascending, with the first and
+    the last score of each, and its rows; `positive` and `share` are of rows, or of the weight.
     """
 
     score: Floats
@@ -94,8 +91,7 @@ def isotonic_curve(
     draws: int = DRAWS,
     band: Band = Band.POINTWISE,
 ) -> IsotonicCurve:
-    """
-    Return the isotonic fit with the band in which fits to labels drawn from the scores lie, or all rates.
+    """Return the isotonic fit with the band in which fits to labels drawn from the scores lie, or all rates.
 
     Args:
         table: The rows. Of a grid table each cell counts as one score.
@@ -164,8 +160,7 @@ def _points(table: Table, x: Floats, rate: Floats) -> reliability.BinnedCurve:
 
 
 def _cells(table: Table) -> _Cells:
-    """
-    Return cells on which fits cost the same for any number of rows.
+    """Return cells on which fits cost the same for any number of rows.
 
     About 512 cells hold equally many rows, and those at both ends are cut in halves down to single rows: an
     isotonic fit is free to follow the first and the last row.
@@ -210,8 +205,7 @@ def _consistency_band(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ends:
-    """
-    A band that holds every rate at once.
+    """A band that holds every rate at once.
 
     Args:
         lower: What the rates from each cell's last score on are at least, shape (n_cells,).
@@ -238,8 +232,7 @@ def _twice(cells: _Cells) -> tuple[Floats, Floats]:
 
 
 def _confidence_band(cells: _Cells, *, confidence: float) -> _Ends:
-    """
-    Return bounds of all rates at once, which are exact if rates do not fall with the score.
+    """Return bounds of all rates at once, which are exact if rates do not fall with the score.
 
     The labels of neighbouring cells are at most as many as those of rows that all have the rate of the last
     score, and at least as many as those of rows that have the rate of the first. So a binomial bound of each
@@ -282,8 +275,7 @@ def _lengths(count: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class McbDsc(Arrays):
-    """
-    Mean scores in their parts, mean = MCB - DSC + UNC; arrays have shape (n_scores,).
+    """Mean scores in their parts, mean = MCB - DSC + UNC; arrays have shape (n_scores,).
 
     Args:
         measure: The mean score: Brier score or log loss.

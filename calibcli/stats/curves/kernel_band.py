@@ -1,5 +1,4 @@
-"""
-A band that holds the kernel-smoothed chances of the labels at every place and every bandwidth at once.
+"""A band that holds the kernel-smoothed chances of the labels at every place and every bandwidth at once.
 
 Bounds of a weighted mean of the chances of labels, each label having a chance of its own.
 
@@ -31,8 +30,7 @@ _NOTHING = 1e-150
 def kernel_mean_bounds(
     weight: Floats, rows: Floats, *, ones: Floats, zeros: Floats, delta_each_side: float
 ) -> tuple[Floats, Floats]:
-    """
-    Return bounds of weighted means of the chances of labels, for many weightings.
+    """Return bounds of weighted means of the chances of labels, for many weightings.
 
     Args:
         weight: Of each label of a cell, at least 0, and above 0 for some label, shape (means, cells). Must
@@ -102,8 +100,7 @@ _AT_ONCE = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """
-    The axis that a kernel stands on, as it was settled before labels were seen.
+    """The axis that a kernel stands on, as it was settled before labels were seen.
 
     Args:
         finest: The least bandwidth of any curve.
@@ -126,8 +123,7 @@ def simultaneous_band(
     axis: Axis,
     confidence: float,
 ) -> tuple[Floats, Floats]:
-    """
-    Return which shares of the kernel's labels 1 and 0 are sure to be chance, everywhere at once.
+    """Return which shares of the kernel's labels 1 and 0 are sure to be chance, everywhere at once.
 
     Given the scores, labels are independent and each has a chance of its own. With y the kernel-weighted mean
     of labels, that of the chances is at least y times the first share and at most 1 - (1 - y) times the
@@ -196,9 +192,8 @@ def _kernel(apart: Floats, mirrored: Floats, width: float, axis: Axis) -> Floats
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """
-    Rows that are near to each other against the bandwidth: their mean place, and that of those with label 0
-    and with label 1, shape (n_cells,) each.
+    """Rows that are near to each other against the bandwidth: their mean place, and that of those with label
+    0 and with label 1, shape (n_cells,) each.
     """
 
     place: Floats

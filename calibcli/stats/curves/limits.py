@@ -1,5 +1,4 @@
-"""
-What part of the unit square a diagram shows, where the rows lie in it,
+"""What part of the unit square a diagram shows, where the rows lie in it,
 and no more points than can be seen.
 """
 
@@ -71,8 +70,7 @@ _MARGIN = 0.012
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """
-    What both axes show.
+    """What both axes show.
 
     Args:
         x: Ends of the scores.
@@ -154,8 +152,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extent:
-    """
-    What a curve asks of the axes.
+    """What a curve asks of the axes.
 
     Args:
         score: Of each point, ascending, shape (n,).
@@ -177,9 +174,8 @@ class Extent:
 
 
 def limits_of(extent: Extent, scale: AxisScale = AxisScale.LINEAR) -> Limits:
-    """
-    Return the unit square, or where the scores fill at most half of it, the part that holds the curve, of at
-    least one point; by log-odds the part that holds every score but strays, to whole powers of ten.
+    """Return the unit square, or where the scores fill at most half of it, the part that holds the curve, of
+    at least one point; by log-odds the part that holds every score but strays, to whole powers of ten.
     """
     score, rate, mass, lower, upper = extent.columns
     if scale is AxisScale.LOGIT:
@@ -326,8 +322,7 @@ PARTS = 1_024
 
 
 def thinned(x: Floats, y: Floats, *, parts: int = PARTS) -> Places:
-    """
-    Return which points to keep: of each part of the range of x the first, last, lowest and highest.
+    """Return which points to keep: of each part of the range of x the first, last, lowest and highest.
 
     So ends and extremes stay exact, and a line through what is kept covers what a line through all would.
     """
@@ -349,8 +344,8 @@ def _first_equal(y: Floats, part: npt.NDArray[np.int64], extreme: Floats) -> Pla
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spread(Arrays):
-    """
-    Share of the rows, or of the weight, below each of some scores, and up to and with it; all of shape (n,).
+    """Share of the rows, or of the weight, below each of some scores, and up to and with it; all of shape
+    (n,).
 
     Between two of the scores the share rises in a straight line.
     """
@@ -385,8 +380,7 @@ class Spread(Arrays):
         return float(np.interp(share, steps, scores))
 
     def between(self, edges: Floats) -> Floats:
-        """
-        Return the share of the rows between each two of some ascending edges; a score on an edge counts to
+        """Return the share of the rows between each two of some ascending edges; a score on an edge counts to
         its left, on the first to its right.
         """
         share = self._share(np.asarray(edges))

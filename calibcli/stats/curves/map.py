@@ -25,8 +25,7 @@ _MOST_MARKS = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MapCurve(Arrays):
-    """
-    A map on [0, 1], and what was observed where it is applied.
+    """A map on [0, 1], and what was observed where it is applied.
 
     Args:
         score: Ascending, shape (n,); two neighbouring doubles where the map steps.
@@ -96,8 +95,7 @@ def map_curve(
 
 
 def with_steps(found: Map, at: Floats) -> Floats:
-    """
-    Add to ascending places both sides of every step between them; of several steps in a gap the largest.
+    """Add to ascending places both sides of every step between them; of several steps in a gap the largest.
 
     A change is halved in place again and again: where the function is continuous the change vanishes with the
     width, where it steps it stays.

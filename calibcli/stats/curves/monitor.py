@@ -13,8 +13,8 @@ from calibcli.values import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Starts(Arrays):
-    """
-    What the bets of an alarm that began with different batches have made by now; arrays of shape (n_starts,).
+    """What the bets of an alarm that began with different batches have made by now; arrays of shape
+    (n_starts,).
 
     Args:
         rows: Rows counted before the batch that a bet began with.
@@ -31,8 +31,7 @@ class Starts(Arrays):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MonitorCurve(Arrays):
-    """
-    Evidence and estimate over the looks of a gate; all arrays have shape (n_looks,).
+    """Evidence and estimate over the looks of a gate; all arrays have shape (n_looks,).
 
     Args:
         rows: Rows counted by then, ascending.
@@ -75,9 +74,8 @@ class MonitorCurve(Arrays):
         return int(self.rows[-1])
 
     def powers(self, log: Floats) -> tuple[Floats, Floats]:
-        """
-        Return a process, given as logarithms of wealth at each look, as points: rows, and wealth as a power
-        of ten. Before the first row everyone has 1, which is known where no look is missing.
+        """Return a process, given as logarithms of wealth at each look, as points: rows, and wealth as a
+        power of ten. Before the first row everyone has 1, which is known where no look is missing.
         """
         rows, wealth = self.rows.astype(np.float64), log / math.log(10.0)
         if not self.since_first:
@@ -86,8 +84,7 @@ class MonitorCurve(Arrays):
 
 
 def with_fewer_looks(curve: MonitorCurve, *, most: int) -> MonitorCurve:
-    """
-    Return a curve with about so many looks, evenly among those there are; a picture shows no more.
+    """Return a curve with about so many looks, evenly among those there are; a picture shows no more.
 
     The first, the last, those at which a verdict was shown, and those of batches that stand out stay.
     """

@@ -66,8 +66,7 @@ class NetBenefit(Declared):
 def net_benefits(
     table: Table, at: Sequence[float], *, confidence: float, again: "Rows | None" = None
 ) -> tuple[NetBenefit, ...]:
-    """
-    Return net benefits at thresholds in (0, 1).
+    """Return net benefits at thresholds in (0, 1).
 
     A score that equals the threshold is treated. Rows of a grid table whose cell a threshold cuts are read
     again; where they cannot be, those of each label count by their mean score. Importance weights leave no
@@ -103,8 +102,7 @@ def against_first(
     rows: int,
     confidence: float,
 ) -> tuple[NetBenefit, ...]:
-    """
-    Return the net benefits of a score with what they are more than those of the first, row by row.
+    """Return the net benefits of a score with what they are more than those of the first, row by row.
 
     Args:
         moves: At each threshold, rows of label 1 that only the second score treats and that only the first

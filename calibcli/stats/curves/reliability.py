@@ -41,8 +41,7 @@ _BIN_KEYS = ("lower", "upper", "rows", "score", "rate", "rate_lower", "rate_uppe
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinnedCurve(Arrays):
-    """
-    Mean score and observed rate of each occupied bin; all arrays have shape (n_bins,).
+    """Mean score and observed rate of each occupied bin; all arrays have shape (n_bins,).
 
     Args:
         lower: Left edge of each bin (the score itself where every distinct score is a bin).
@@ -112,8 +111,7 @@ _AT_EACH = (Between(0.0, 1.0), GAPS, Size(of="at", reason="one for each place of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SmoothCurve(Declared, Arrays):
-    """
-    Kernel-weighted mean label against kernel-weighted mean score; all arrays have shape (n_points,).
+    """Kernel-weighted mean label against kernel-weighted mean score; all arrays have shape (n_points,).
 
     At a place t the kernel sees rows around t, and the curve's point is their mean score and their mean
     label, just as a bin's point is. So a calibrated model lies on the diagonal at any bandwidth, and the
@@ -237,8 +235,8 @@ TOO_FEW_DRAWS = (
 
 
 def enough_draws(usual: int, *, confidence: float) -> int | None:
-    """
-    Return how many draws make a band of this confidence by `ends_of_draws`, or None where they are too many.
+    """Return how many draws make a band of this confidence by `ends_of_draws`, or None where they are too
+    many.
 
     Where few of the usual n lie in a tail, n + 1 is a multiple of what that is one in.
     """
@@ -269,8 +267,7 @@ _NOTHING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """
-    The part of [0, 1] that the curve looks at, stretched to [0, 1] so that narrow scores are resolved.
+    """The part of [0, 1] that the curve looks at, stretched to [0, 1] so that narrow scores are resolved.
 
     Args:
         start: Left end: 0, or far enough from every score that reflecting there changes nothing.
@@ -318,8 +315,7 @@ def smooth_curve(
     log_odds: bool = False,
     band: Band = Band.POINTWISE,
 ) -> SmoothCurve:
-    """
-    Return the kernel-weighted mean label against the kernel-weighted mean score.
+    """Return the kernel-weighted mean label against the kernel-weighted mean score.
 
     Args:
         bandwidth: Standard deviation of the reflected Gaussian, that of smECE. Bandwidths below 1/256 of the
@@ -424,8 +420,7 @@ def _bent(score: Floats) -> Floats:
 
 
 def bandwidth_of_log_odds(table: Table) -> float:
-    """
-    Return the width of a kernel on log-odds that as few rows as there are of the rarer label can bear.
+    """Return the width of a kernel on log-odds that as few rows as there are of the rarer label can bear.
 
     References:
         Silverman (1986), Density Estimation, equation 3.31, with the rows of the rarer label as their number.
@@ -459,8 +454,7 @@ def _spread_of_draws(
     generator: np.random.Generator,
     draws: int,
 ) -> Floats:
-    """
-    Draw the labels anew at the smoothed rate and return the smoothed rates less their expectation.
+    """Draw the labels anew at the smoothed rate and return the smoothed rates less their expectation.
 
     The rate of a cell is pulled towards 1/2 by one row's worth against the rows the kernel sees there, as
     Jeffreys would, so that a stretch without a single label 1 has a band, too.
@@ -496,8 +490,7 @@ def _around(rate: Floats, spread: Floats, confidence: float) -> tuple[Floats, Fl
 
 
 def no_skill(score: Floats, base: float) -> Floats:
-    """
-    Return the rates at which scores are as far from what is observed as the base rate is.
+    """Return the rates at which scores are as far from what is observed as the base rate is.
 
     On the side of the diagonal rows lower the Brier score against that of always predicting the base rate.
 
@@ -509,8 +502,7 @@ def no_skill(score: Floats, base: float) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResidualCurve(Arrays):
-    """
-    Observed rate minus score against score; all arrays have shape (n_points,).
+    """Observed rate minus score against score; all arrays have shape (n_points,).
 
     Args:
         score: Mean score of each point, non-decreasing; NaN in gaps.
@@ -566,8 +558,7 @@ def residual_curve(curve: ReliabilityCurve, *, by_bins: bool = False) -> Residua
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """
-    A range of scores that are on average too low, or too high.
+    """A range of scores that are on average too low, or too high.
 
     Args:
         lower: Left edge of its first bin; None where the same holds for all scores up to `upper`.
@@ -580,8 +571,7 @@ class Stretch:
 
 
 def stretches(curve: BinnedCurve, *, confidence: float) -> tuple[Stretch, ...]:
-    """
-    Return where the rate is not the mean score, ascending, each the other way than the one before.
+    """Return where the rate is not the mean score, ascending, each the other way than the one before.
 
     The bounds of all bins hold together with the confidence (Clopper-Pearson, Bonferroni over bins and ends),
     so whatever is read off them is true with it as well: that the scores of a bin are too low or too high,

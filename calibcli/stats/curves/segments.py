@@ -13,8 +13,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentPoints(Arrays):
-    """
-    The segments that are tested, shape (n,) each.
+    """The segments that are tested, shape (n,) each.
 
     Args:
         bias: Mean score less observed rate.
@@ -38,8 +37,7 @@ class SegmentPoints(Arrays):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentCells(Arrays):
-    """
-    The segments of two columns; arrays of shape (n_down + 1, n_across + 1), all rows last.
+    """The segments of two columns; arrays of shape (n_down + 1, n_across + 1), all rows last.
 
     Args:
         across: The name of one column.
@@ -73,8 +71,7 @@ class SegmentCells(Arrays):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrendCurve(Arrays):
-    """
-    Groups in their order, shape (n,) each.
+    """Groups in their order, shape (n,) each.
 
     Args:
         column: What they are told by.

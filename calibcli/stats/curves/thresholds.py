@@ -36,8 +36,7 @@ _STRAY = 0.0005
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Thresholds(Arrays):
-    """
-    Weight on the wrong side of each threshold; arrays have shape (n_points,).
+    """Weight on the wrong side of each threshold; arrays have shape (n_points,).
 
     At a score that is kept there are two points: before the rows with that score fall below the threshold,
     and after.
@@ -72,8 +71,7 @@ class Thresholds(Arrays):
 
 
 def thresholds_of(table: Table, at: Sequence[float] | None = None) -> Thresholds:
-    """
-    Count what lies on the wrong side of thresholds.
+    """Count what lies on the wrong side of thresholds.
 
     Unless they are given, thresholds are even steps, and scores of the table: all of them where they are
     few, else even steps and quantiles among them. Those of a grid table are ends of its cells, where its
@@ -117,8 +115,7 @@ def cut_cells(table: Table, at: Sequence[float]) -> npt.NDArray[np.intp]:
 
 
 def told_apart(table: Table, at: Sequence[float], *, again: Rows | None = None) -> Table:
-    """
-    Return a table whose rows lie below thresholds or not, as those of the exact table do.
+    """Return a table whose rows lie below thresholds or not, as those of the exact table do.
 
     Args:
         again: The rows of a grid table once more. Without them the rows of a cell that a threshold cuts stand
@@ -182,9 +179,8 @@ _SHORT = 0.01
 
 
 class Worth(NamedTuple):
-    """
-    What something is worth at every threshold, with an interval at each, NaN where there is none; arrays have
-    shape (n_points,).
+    """What something is worth at every threshold, with an interval at each, NaN where there is none; arrays
+    have shape (n_points,).
     """
 
     value: Floats
@@ -194,8 +190,7 @@ class Worth(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecisionCurve(Arrays):
-    """
-    Net benefit at every threshold t; arrays have shape (n_points,).
+    """Net benefit at every threshold t; arrays have shape (n_points,).
 
     Rows with a score of at least t are treated. A treated row of label 1 is worth 1 and one of label 0 costs
     t / (1 - t), which is what someone thinks who would treat from a probability of t on. The mean is the net
@@ -243,8 +238,7 @@ class DecisionCurve(Arrays):
 def decision_curve(
     table: Table, *, raw: Table | None = None, confidence: float = 0.95, benefit: Benefit = Benefit.NET
 ) -> DecisionCurve:
-    """
-    Return the net benefit at every threshold below 1.
+    """Return the net benefit at every threshold below 1.
 
     Args:
         table: The rows. Thresholds on a grid table are ends of its cells.
@@ -291,8 +285,7 @@ def decision_curve(
 
 
 def worth_somewhere(table: Table, *, confidence: float, looks: int = 1) -> bool:
-    """
-    Return whether a score is shown to be worth more than treating all and none at some threshold.
+    """Return whether a score is shown to be worth more than treating all and none at some threshold.
 
     The threshold is picked among many, and so is the score among `looks` of them: each bound has its share of
     the error rate (Bonferroni), so that a wrong yes for any of them has a chance of at most 1 - `confidence`.
@@ -360,8 +353,7 @@ def standardised_net_benefit(found: Thresholds, *, confidence: float) -> Worth:
 
 
 def standardised_ends(shares: Shares, odds: Floats) -> tuple[Floats, Floats]:
-    """
-    Return the ends of standardised net benefits.
+    """Return the ends of standardised net benefits.
 
     It is the s at which (1 - s) p - s q - odds r is 0, where p of all rows have label 1 and are treated, q
     have it and are not, and r are treated without it: the interval holds every s at which the bounds of that
@@ -391,8 +383,7 @@ def _ranges(at: Floats, holds: Truths) -> tuple[Range, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MurphyCurve(Arrays):
-    """
-    Mean elementary scores; all arrays have shape (n_points,).
+    """Mean elementary scores; all arrays have shape (n_points,).
 
     The elementary score at a threshold t is 2 (1 - t) for a row of label 1 with a score of at most t, 2 t
     for a row of label 0 with a score above t, and else 0. Its integral over t is the squared error, so the

@@ -17,8 +17,7 @@ __all__ = ["judge"]
 
 
 def judge(rows: "Table | RowsBySegment", rule: Rule, *, ground: Ground) -> Verdict:
-    """
-    Judge a rule by the rows of a table, or of its segments where the rule speaks of them.
+    """Judge a rule by the rows of a table, or of its segments where the rule speaks of them.
 
     Args:
         rows: The rows; those that no bin of the partition cuts a cell of.

@@ -30,8 +30,7 @@ def frozen_stakes(*, delta: float, variance: float | None) -> betting.Stakes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Factors:
-    """
-    What a bet multiplies up: 1 + slope * x(f) for each row.
+    """What a bet multiplies up: 1 + slope * x(f) for each row.
 
     Args:
         values: x at the mean score of each cell, for rows with label 1 and with label 0; shape (2, n_cells).
@@ -51,8 +50,7 @@ class Factors:
 
 
 class Bets:
-    """
-    Bets for and against "the error is at most eps" on the rows behind some sums.
+    """Bets for and against "the error is at most eps" on the rows behind some sums.
 
     For the ECE with residuals r = y - f and bins k, and for every lambda of the stakes:
 
@@ -148,8 +146,7 @@ _PRIOR_ROWS = 30.0
 
 
 def log_evidence_against_calibration(sums: Sums, partition: Partition) -> float:
-    """
-    Return the log of the e-value against "every output is the rate of label 1 exactly".
+    """Return the log of the e-value against "every output is the rate of label 1 exactly".
 
     With x of n rows positive at output v it is the sum over outputs of
     ln B(k v + x, k (1 - v) + n - x) - ln B(k v, k (1 - v)) - x ln v - (n - x) ln(1 - v): the odds of labels
@@ -194,8 +191,7 @@ class Start:
 
 
 def thinned(epochs: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
-    """
-    Return at most `MOST_EPOCHS` epochs.
+    """Return at most `MOST_EPOCHS` epochs.
 
     While there are more, the two neighbours are put together that span the fewest batches for their age,
     so that for a change at any time in the past a start is kept within a small part of the time since.
@@ -233,8 +229,8 @@ def starts_of(
 
 
 def changed_since(starts: list[Start], *, batches: int, confidence: float) -> tuple[int, int, int]:
-    """
-    Return the batch with which a change came, by the strongest start, and the first and last that it may be.
+    """Return the batch with which a change came, by the strongest start, and the first and last that it may
+    be.
 
     The wealth of each start, without its weight, is how much more probable the rows since are where they
     are no longer calibrated. With any batch as probable as another beforehand, shares of wealth are the

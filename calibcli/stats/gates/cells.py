@@ -1,5 +1,5 @@
-"""
-What a gate counts rows by, and the sums it keeps: whole numbers, so that adding them is exact in any order.
+"""What a gate counts rows by, and the sums it keeps: whole numbers, so that adding them is exact in any
+order.
 
 For a discrete artifact these are its outputs, with the rows and the positive rows of each. For any other
 score [0, 1] is cut into bins fixed in advance and every bin into equal cells; of a cell the rows are kept by
@@ -193,8 +193,7 @@ class Partition(Declared):
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """
-    Rows counted by a partition; every tuple has its size.
+    """Rows counted by a partition; every tuple has its size.
 
     Args:
         below_positive: Sum over rows with label 1 of the distance from the score up to the cell's upper edge,
@@ -368,8 +367,7 @@ def _summed_at(
     below: Sequence[tuple[Integers, Integers | None]],
     partition: Partition,
 ) -> Sums:
-    """
-    Return sums over cells; `place` is the cell of each entry, ascending, `fine` the edge of the finer cell
+    """Return sums over cells; `place` is the cell of each entry, ascending, `fine` the edge of the finer cell
     that distances are to, and `below` those of label 1 and of label 0, with how often each counts.
     """
     up = np.rint((partition.edges[1:][place % partition.cells] - fine) * UNIT).astype(np.int64)
@@ -383,8 +381,7 @@ def _summed_at(
 
 
 def _summed(value: Integers, rows: Integers | None, starts: npt.NDArray[np.intp]) -> list[int]:
-    """
-    Return the sum of value * rows over each segment exactly, whatever its size.
+    """Return the sum of value * rows over each segment exactly, whatever its size.
 
     Values are cut into pieces of so few bits that no sum of them times their rows passes 62 bits.
     """

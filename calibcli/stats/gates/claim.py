@@ -1,5 +1,4 @@
-"""
-A rule about calibration, the claim it makes, what the rows say of it,
+"""A rule about calibration, the claim it makes, what the rows say of it,
 and which of three answers that is.
 """
 
@@ -25,8 +24,7 @@ BOUNDS = (Bound.LOWER, Bound.UPPER)
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """
-    What is settled before a label is looked at.
+    """What is settled before a label is looked at.
 
     Args:
         bins: The partition: the distinct scores by themselves, or bins fixed in advance.
@@ -59,8 +57,7 @@ class Ground:
         return self.delta / self.claims
 
     def levels(self, rule: Rule) -> tuple[float, float]:
-        """
-        Return the error probabilities of the lower and of the upper bound.
+        """Return the error probabilities of the lower and of the upper bound.
 
         The bound that can pass the claim has delta, the one that can fail it delta / claims.
         """
@@ -85,8 +82,8 @@ class Ground:
         return claim.by_bounds(lower=lower, upper=upper), None
 
     def refuse_many_values(self, table: Table, *, words: str) -> None:
-        """
-        Refuse an error of a score with many values, value by value: no number of rows bounds it from above.
+        """Refuse an error of a score with many values, value by value: no number of rows bounds it from
+        above.
 
         Rows whose scores are all different cannot be told from rows whose labels are settled by their scores,
         and of those the error is |label - score| itself.
@@ -197,8 +194,7 @@ class RowsNeeded(Declared):
 
 @dataclass(frozen=True, slots=True)
 class OwnError(Declared):
-    """
-    The binned ECE of a batch by itself, over the bins of the state.
+    """The binned ECE of a batch by itself, over the bins of the state.
 
     No verdict uses it. A bad batch is seen by it among many good ones, which the error of all rows hides.
     """
@@ -377,8 +373,7 @@ ONE_LOOK = "valid for one check; check again only on new rows"
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """
-    What is known of a measure before it is held against a limit; what its `Verdict` has too is said there.
+    """What is known of a measure before it is held against a limit; what its `Verdict` has too is said there.
 
     Args:
         needed: How many rows would decide a claim; None where no number does.

@@ -35,8 +35,7 @@ from calibcli.stats.table.grid import Table, open_variance, residuals
 
 
 def ece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
-    """
-    Judge "ECE <= eps" for the population, over a partition fixed before the rows were seen.
+    """Judge "ECE <= eps" for the population, over a partition fixed before the rows were seen.
 
     Over the distinct outputs of a discrete recalibrator this is the calibration error itself; over bins of
     a continuous score it is the binned ECE, since the unbinned ECE of a continuous score cannot be
@@ -99,8 +98,7 @@ class DceGrowth:
         self._variance = float(open_variance(table).sum()) / table.total_rows
 
     def calibrated(self, rows: float, *, finer: bool = False) -> float:
-        """
-        Return the estimate that calibrated labels have on average at a number of rows, over the finer bins
+        """Return the estimate that calibrated labels have on average at a number of rows, over the finer bins
         that are bet on too if `finer`.
         """
         ahead = _AHEAD if looks_discrete(self._table) else [1.0]
@@ -167,9 +165,8 @@ def _left(beyond: float, price: Callable[[float], float], digits: float) -> floa
 
 
 def dce_rows_needed(table: Table, claim: Claim, ground: Ground, *, value: float, upper: float) -> RowsNeeded:
-    """
-    Extrapolate from the estimate, less that of calibrated labels, to the rows that would decide; approximate:
-    about a tenth off for a calibrated score, a guess elsewhere.
+    """Extrapolate from the estimate, less that of calibrated labels, to the rows that would decide;
+    approximate: about a tenth off for a calibrated score, a guess elsewhere.
     """
     if claim.limit <= 0.0:
         return RowsNeeded(None, None, 0, within_noise=True)
@@ -188,8 +185,7 @@ def dce_rows_needed(table: Table, claim: Claim, ground: Ground, *, value: float,
 
 
 def dce_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
-    """
-    Judge "distance to calibration <= eps" for the population.
+    """Judge "distance to calibration <= eps" for the population.
 
     A pass bounds the upper distance, to the nearest calibrated function of the score, and with it every other
     form; a fail shows the lower distance, the least of all forms, to be beyond the limit.

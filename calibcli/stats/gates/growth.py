@@ -29,8 +29,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Incoming:
-    """
-    A batch that has been read.
+    """A batch that has been read.
 
     Args:
         key: Its name, or the digest of its rows.
@@ -63,8 +62,7 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Growth:
-    """
-    What became of batches.
+    """What became of batches.
 
     Args:
         state: The state with the rows that it did not know.
@@ -106,8 +104,7 @@ def grown(state: GateState, batches: tuple[Incoming, ...], *, least_rows: int = 
 
 
 def chance_of_twin(table: Table) -> float:
-    """
-    Return at most how probably as many other rows have the scores and labels of these.
+    """Return at most how probably as many other rows have the scores and labels of these.
 
     The larger of two chances. New rows may come from any population: none makes these more probable than the
     one where each score and label has the share that it has here. Or the scores stay as they are, as those of

@@ -89,9 +89,8 @@ class LinfGrowth:
 def linf_rows_needed(
     table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground, ends: tuple[float, float]
 ) -> RowsNeeded:
-    """
-    Extrapolate from the rates, less their noise, to the rows that would decide; approximate: a tenth or two
-    off for a calibrated score, a guess elsewhere.
+    """Extrapolate from the rates, less their noise, to the rows that would decide; approximate: a tenth or
+    two off for a calibrated score, a guess elsewhere.
     """
     growth = LinfGrowth(sums)
     errors = growth.corrected(sums)
@@ -110,8 +109,7 @@ def linf_rows_needed(
 
 
 def _rows_until(bound: Callable[[float], float], limit: float, *, error: float) -> int:
-    """
-    Return the rows at which a bound, which nears the error as one over
+    """Return the rows at which a bound, which nears the error as one over
     the root of the rows, is at a limit.
     """
     room = math.log10(abs(limit - error))
@@ -133,8 +131,7 @@ _MOST_OF_A_VALUE = 1 << 40
 
 
 def linf_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
-    """
-    Judge "|rate - score| <= eps for every value of the score".
+    """Judge "|rate - score| <= eps for every value of the score".
 
     The worst value is a fixed one, so bounds that each hold with 1 - delta all pass together
     (intersection-union); any of them may fail, so the lower bounds share delta (Sidak).
@@ -279,9 +276,8 @@ class L2Growth:
 def l2_rows_needed(
     table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground, ends: tuple[float, float]
 ) -> RowsNeeded:
-    """
-    Extrapolate from the debiased estimate to the rows that would decide; approximate: about a tenth off for a
-    calibrated score, a guess elsewhere.
+    """Extrapolate from the debiased estimate to the rows that would decide; approximate: about a tenth off
+    for a calibrated score, a guess elsewhere.
     """
     growth, delta, t = L2Growth(table, sums), ground.delta, l2.t_statistic(sums)
     limiting = growth.energy(sums.total * t, delta=delta)
@@ -312,8 +308,7 @@ _ASSUMPTIONS = (
 
 
 def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
-    """
-    Judge "l2 error <= eps" for these scores, each distinct score by itself.
+    """Judge "l2 error <= eps" for these scores, each distinct score by itself.
 
     Returns:
         Pass, fail or inconclusive; each wrong verdict has probability at most delta, at any number of rows.
@@ -344,8 +339,7 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
 
 
 def _upper(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float, str]:
-    """
-    Return an upper bound and its method; which one is taken depends on rows and scores alone.
+    """Return an upper bound and its method; which one is taken depends on rows and scores alone.
 
     Hoeffding's: with u along the true errors, sum p_k u_k^2 = 1, the l2 error is the mean of u_k times label
     less score; the plug-in is at least its estimate, which a label moves by u_k / n.

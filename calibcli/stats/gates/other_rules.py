@@ -1,5 +1,4 @@
-"""
-Claims about any measure with an interval, about several classes
+"""Claims about any measure with an interval, about several classes
 together, and about numbers as they are.
 """
 
@@ -106,8 +105,7 @@ def ends_of(estimate: Estimate | ClassEstimate) -> Ends:
 
 
 def why_open(estimate: Estimate | ClassEstimate, claim: Claim, ends: Ends) -> str | None:
-    """
-    Return why bounds settle nothing where that is neither the estimate nor its standard error, or None.
+    """Return why bounds settle nothing where that is neither the estimate nor its standard error, or None.
 
     A mean loss that looks small enough stays open for what may not have been seen yet, or for want of an end.
     """
@@ -214,8 +212,7 @@ LEAST_CARRY = 10.0
 
 
 def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
-    """
-    Judge a measure by its interval of coverage 1 - 2 delta, each end of which is a bound at 1 - delta.
+    """Judge a measure by its interval of coverage 1 - 2 delta, each end of which is a bound at 1 - delta.
 
     Returns:
         Pass, fail or inconclusive; each wrong verdict has probability at most delta, approximately where the
@@ -252,8 +249,7 @@ _LOSSES = {
 
 
 def bounded(name: MeasureName, table: Table, bins: Bins, *, confidence: float) -> Estimate:
-    """
-    Measure a table by bounds for a gate: with importance weights by such as hold for any.
+    """Measure a table by bounds for a gate: with importance weights by such as hold for any.
 
     A mean loss is then a sum of independent terms, each of which takes one of two values at its score and
     weight: Hoeffding's bound for these, at these very scores. That of a score of 0 or 1 may be infinite.
@@ -336,8 +332,7 @@ def _coverage(name: MeasureName, delta: float) -> float:
 
 
 def class_rule(views: ClassViews, rule: Rule, *, ground: Ground) -> Verdict:
-    """
-    Judge a measure by its interval of coverage 1 - 2 delta, each end of which is a bound at 1 - delta.
+    """Judge a measure by its interval of coverage 1 - 2 delta, each end of which is a bound at 1 - delta.
 
     Every interval of a measure of several classes leaves half of its error probability to each end. One that
     holds at every number of rows needs no rows of the rarer kind, right or wrong; one that holds for many

@@ -45,8 +45,7 @@ CALIBRATED = "labels follow the scores"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Population:
-    """
-    A population of rows.
+    """A population of rows.
 
     Args:
         score: The values that scores take, ascending, shape (n_values,).
@@ -72,9 +71,8 @@ class Population:
     def drawn(
         self, rows: int, *, times: int, generator: np.random.Generator, shares_kept: bool = False
     ) -> tuple[Integers, Integers]:
-        """
-        Draw independent rows, several times over; return rows of each value and how many of them have label
-        1, shape (times, n_values).
+        """Draw independent rows, several times over; return rows of each value and how many of them have
+        label 1, shape (times, n_values).
         """
         if shares_kept:
             count = np.tile(_shared_out(rows, self.share), (times, 1))
@@ -117,8 +115,7 @@ def population_like(table: Table, *, bins: Bins, measure: MeasureName) -> Popula
 
 
 def erring(population: Population, measure: MeasureName, error: float) -> tuple[Population, ...]:
-    """
-    Return populations with these scores whose error is exactly so large, in the patterns that are tried.
+    """Return populations with these scores whose error is exactly so large, in the patterns that are tried.
 
     Every score is too low, every score is too high, or all of the error sits in the bin with the fewest rows
     that can hold it. Errors have one sign, so that ECE, over whichever bins, smECE and the distance to
@@ -306,8 +303,7 @@ class Asked(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Looks(Asked):
-    """
-    A gate that judges a table as a whole.
+    """A gate that judges a table as a whole.
 
     Every table is judged as `judge` does, but for the rows needed that its verdicts come with. The ECE is bet
     on at the limit itself, and rates are bounded for many tables at once. For the l2 error, whose bound is
@@ -498,8 +494,7 @@ def _norm(table: ScoreTable, bandwidth: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """
-    How often a gate is simulated.
+    """How often a gate is simulated.
 
     Args:
         searching: Tables at each number of rows that is tried on the way.
@@ -516,8 +511,7 @@ class Effort:
 
 
 def that_may_decide(slowness: Floats, *, passes: bool, usual: int) -> Integers:
-    """
-    Return the places of the parts of a gate that are simulated, the slowest first.
+    """Return the places of the parts of a gate that are simulated, the slowest first.
 
     All must pass, and however many are alike each may be the one that does not. Of more than are usual those
     are left out that take a quarter of the rows of the slowest, as they pass long before it. A gate that is
@@ -535,8 +529,7 @@ def _mean(share: Floats, gap: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """
-    How a gate on a measure is simulated: its verdicts are those of `judge`, which take longer.
+    """How a gate on a measure is simulated: its verdicts are those of `judge`, which take longer.
 
     Args:
         effort: As often as a few seconds allow.
@@ -586,9 +579,8 @@ def first_verdicts(
     times: int,
     generator: np.random.Generator,
 ) -> Floats:
-    """
-    Simulate streams of rows, asked after every so many of them; return the rows at the first look that gave
-    the verdict, infinite where none did, shape (times,).
+    """Simulate streams of rows, asked after every so many of them; return the rows at the first look that
+    gave the verdict, infinite where none did, shape (times,).
     """
     size = population.score.size
     variance = 0.25 if gate.ground.variance is None else gate.ground.variance
@@ -624,8 +616,7 @@ _STANDING_IN = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """
-    What simulation found.
+    """What simulation found.
 
     Args:
         population: The pattern of errors that took most rows.
@@ -671,9 +662,8 @@ _STRATA = 20
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """
-    Rows that a gate judges by themselves beside others, such as a class against the rest; `share` is of all
-    rows, and `patterns` are how labels may go with scores.
+    """Rows that a gate judges by themselves beside others, such as a class against the rest; `share` is of
+    all rows, and `patterns` are how labels may go with scores.
     """
 
     name: str
@@ -683,8 +673,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Together(Asked):
-    """
-    A gate that judges several parts, each by itself.
+    """A gate that judges several parts, each by itself.
 
     All must pass: the chances that one of them does not are added up, however they depend on each other. One
     is enough to fail, and any may be the one that errs.
@@ -834,8 +823,7 @@ _USUAL_SEGMENTS, _SEGMENTS_EFFORT = 50, Effort(400, 1_000)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentLooks(Asked):
-    """
-    A gate on segments that is asked once, simulated.
+    """A gate on segments that is asked once, simulated.
 
     Args:
         shares: The share of all rows that each of some segments has.
@@ -910,8 +898,7 @@ def planned_segments(
     power: float,
     generator: np.random.Generator,
 ) -> Plan:
-    """
-    Find how many rows a gate on segments takes.
+    """Find how many rows a gate on segments takes.
 
     Args:
         entries: Rows whose scores and columns are those of the rows to come.

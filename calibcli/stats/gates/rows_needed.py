@@ -15,8 +15,7 @@ _MOST_ROWS = 18.0  # as a power of ten
 
 
 class Growth:
-    """
-    The evidence that bets would gather on more rows with these scores.
+    """The evidence that bets would gather on more rows with these scores.
 
     Labels are taken to follow the scores, and the limit to be nearer by the estimated error; noise costs a
     pass what it costs on average.
@@ -36,8 +35,7 @@ class Growth:
         self._delta, self._variance = delta, variance
 
     def rows_to_pass(self, room: float) -> int:
-        """
-        Return the rows at which "at least the limit" is refuted.
+        """Return the rows at which "at least the limit" is refuted.
 
         The size of the noise in a bin, sqrt(n_k v_k) |Z|, has mean sqrt(2 n_k v_k / pi).
         """
@@ -56,8 +54,7 @@ class Growth:
         return first_rows(evidence)
 
     def rows_to_fail(self, excess: float, *, one_sign: float = 0.0) -> int:
-        """
-        Return the rows at which "at most the limit" is refuted.
+        """Return the rows at which "at most the limit" is refuted.
 
         Args:
             excess: How far the error is above it.
@@ -93,8 +90,7 @@ class Growth:
 
 
 def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground, width: float) -> RowsNeeded:
-    """
-    Extrapolate from the noise-corrected estimate to the rows that would decide; approximate: about a tenth
+    """Extrapolate from the noise-corrected estimate to the rows that would decide; approximate: about a tenth
     off where the truth is near zero, a guess elsewhere.
     """
     growth = Growth(table, sums, delta=ground.delta, variance=ground.variance)
@@ -118,8 +114,7 @@ def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground
 
 
 def share_beyond_noise(sums: BinnedTable) -> float:
-    """
-    Return the share of a binned ECE that is error, the rest being what labels add by chance.
+    """Return the share of a binned ECE that is error, the rest being what labels add by chance.
 
     Errors in proportion to the gaps seen, of which calibrated labels around them make the gaps seen on
     average: E|m + sd Z| = sd sqrt(2 / pi) exp(-t^2 / 2) + m erf(t / sqrt(2)), t = m / sd.
@@ -147,8 +142,7 @@ def promise(
     to_pass: Callable[[], int],
     to_fail: Callable[[], int | None],
 ) -> RowsNeeded:
-    """
-    Promise rows where the estimate can be told from the limit, and no fewer than were not enough.
+    """Promise rows where the estimate can be told from the limit, and no fewer than were not enough.
 
     Args:
         error: The estimate less its noise.
@@ -177,8 +171,7 @@ def first_rows(evidence: Callable[[float], float], *, most: float = _MOST_ROWS) 
 
 
 def price_of_bets(stakes: betting.Stakes, rows: float, variance: float, *, level: float) -> float:
-    """
-    Return how far a bound lies beyond the mean it speaks of.
+    """Return how far a bound lies beyond the mean it speaks of.
 
     A bet of size l gains l times that less l^2 V / 2 in each row, and must reach the level.
     """

@@ -65,8 +65,7 @@ _ASSUMPTIONS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowsBySegment:
-    """
-    Rows and the segments that they are judged in.
+    """Rows and the segments that they are judged in.
 
     Args:
         names: The conditions of each segment.
@@ -84,8 +83,7 @@ class RowsBySegment:
 
 
 def segment_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
-    """
-    Judge "the bias of every segment is at most eps" for these scores and columns.
+    """Judge "the bias of every segment is at most eps" for these scores and columns.
 
     A pass is wrong only where the upper bound of the one segment that is farthest fails, so that each has
     delta; for a fail it is enough that any bound fails, so that each end of m segments has delta / (2 m).
@@ -200,8 +198,7 @@ _RANGE = "one sum by the normal law with a proven error; a fail by Ottaviani's a
 
 
 def mce_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
-    """
-    Judge the multicalibration error, in units of a probability or in sigmas, or its p-value.
+    """Judge the multicalibration error, in units of a probability or in sigmas, or its p-value.
 
     Returns:
         Pass, fail or inconclusive; each wrong verdict has probability at most delta, at any number of rows.
@@ -264,8 +261,7 @@ def _size_of(rule: Rule, *, exact: bool) -> str:
 
 
 def _largest_steps(entries: Crossed, some: Segments) -> Floats:
-    """
-    Return the most rows that a cell of the score holds in each segment.
+    """Return the most rows that a cell of the score holds in each segment.
 
     A range that begins or ends within cells is at most so much more than one between their ends: of the rows
     of a cell either those before its worst place or those after it are half at most.
@@ -283,8 +279,7 @@ _FOR_BIAS = 0.75
 
 
 def _mce_ends(some: Segments, unit: float, at_lower: float, at_upper: float) -> tuple[Floats, Floats]:
-    """
-    Return bounds of the range in every segment, in the unit of its estimate.
+    """Return bounds of the range in every segment, in the unit of its estimate.
 
     In truth the range is a sum over scores that no label chose: the estimate is below it by no more than the
     noise of that sum. It is above it by no more than the range of the noise, and it is no less than the sum
@@ -326,8 +321,7 @@ def sizes_below(some: Segments, delta: float) -> Floats:
 def _worst_first(
     some: Segments, outcomes: Sequence[VerdictName], *, limit: float, ends: tuple[Floats, Floats]
 ) -> Integers:
-    """
-    Return the places of the segments: those that fail first, then those that are open, then the rest.
+    """Return the places of the segments: those that fail first, then those that are open, then the rest.
 
     Of the open ones those come first whose estimate is beyond the limit by most standard errors, then those
     that would take the most rows of all if they were calibrated: the others will be settled before them.
@@ -357,9 +351,8 @@ def slowness(some: Segments) -> Floats:
 
 
 class SegmentGrowth:
-    """
-    The bounds that more rows like these would give a segment with a share of all rows; `levels` are the error
-    probabilities of its lower and its upper bound.
+    """The bounds that more rows like these would give a segment with a share of all rows; `levels` are the
+    error probabilities of its lower and its upper bound.
     """
 
     def __init__(self, one: Segments, *, share: float, levels: tuple[float, float]) -> None:
@@ -393,8 +386,7 @@ class SegmentGrowth:
 
 
 def _rows_needed(some: Segments, first: int, claim: Claim, ground: Ground, *, rows: int) -> RowsNeeded:
-    """
-    Return how many rows in all would decide the segment that keeps the claim open.
+    """Return how many rows in all would decide the segment that keeps the claim open.
 
     At best it takes as many as the segment whose mean is known worst; segments are those that are judged now.
     """
@@ -425,8 +417,7 @@ _HALVES = 40
 
 
 class SegmentBets(Bets):
-    """
-    Bets on the largest |bias| of segments; with x = f - y of the rows of a segment, for every lambda:
+    """Bets on the largest |bias| of segments; with x = f - y of the rows of a segment, for every lambda:
 
         against ">= eps":  the least over segments and signs s of prod (1 - lambda (s x_i - eps))
         against "<= eps":  the largest over segments, by their number, of the average over signs of
@@ -535,9 +526,8 @@ def segments_of_sums(sums: Sums, partition: Partition, segments: FrozenSegments)
 def _occupied(
     sums: Sums, partition: Partition, segments: FrozenSegments
 ) -> tuple[Integers, Integers, Floats, Floats]:
-    """
-    Return the cells that hold rows: their places; the level of each in every column; and by label, 1 first,
-    how many rows and how far their scores lie below the edges in all.
+    """Return the cells that hold rows: their places; the level of each in every column; and by label, 1
+    first, how many rows and how far their scores lie below the edges in all.
     """
     every = np.array(sums.rows, np.int64)
     some = np.flatnonzero(every)

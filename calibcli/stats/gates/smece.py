@@ -25,8 +25,7 @@ from calibcli.stats.table.grid import Table, open_variance, residuals
 
 
 class SmeceGrowth:
-    """
-    The bounds that more rows with these scores would have.
+    """The bounds that more rows with these scores would have.
 
     Args:
         limit: The limit, which is also the bandwidth that is looked at.
@@ -61,8 +60,7 @@ class SmeceGrowth:
         return first_rows(evidence)
 
     def rows_to_fail(self, *, error: float, mean: float, delta: float) -> int:
-        """
-        Return the rows at which either lower bound rises to the limit.
+        """Return the rows at which either lower bound rises to the limit.
 
         Args:
             error: The true norm at the bandwidth of the limit.
@@ -99,8 +97,7 @@ class SmeceGrowth:
 def smece_rows_needed(
     table: Table, series: kernel.CosineSeries, claim: Claim, *, ground: Ground
 ) -> RowsNeeded:
-    """
-    Extrapolate from the smoothed residuals, less their noise, to the rows that would decide; approximate:
+    """Extrapolate from the smoothed residuals, less their noise, to the rows that would decide; approximate:
     about a tenth off for a calibrated score, a guess elsewhere.
     """
     if claim.limit <= 0.0:
@@ -130,8 +127,7 @@ _ASSUMPTIONS = (
 
 
 def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
-    """
-    Judge "smECE <= eps": for the population where it passes, for these scores where it fails.
+    """Judge "smECE <= eps": for the population where it passes, for these scores where it fails.
 
     Since the smoothed norm does not increase with the bandwidth, smECE <= eps says that the norm at the
     bandwidth eps, which is fixed before a row is seen, is at most eps. Nor is it ever below the size of the
@@ -170,8 +166,8 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
 
 
 def lower_bound_at(table: Table, series: kernel.CosineSeries, *, bandwidth: float, delta: float) -> float:
-    """
-    Return a lower bound of smECE at these scores that exceeds a bandwidth iff the norm there shows as much.
+    """Return a lower bound of smECE at these scores that exceeds a bandwidth iff the norm there shows as
+    much.
 
     With N(s) the norm at that bandwidth s and c = b + sqrt(ln(1/delta) / (2 n)), b what noise adds at most,
     N(s) - c is a lower bound of the true norm at s. Where it is at most s, it is one of smECE, which is at

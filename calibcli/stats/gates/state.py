@@ -439,8 +439,7 @@ class GateState(Declared):
         return replace(self, batches=(*before, replace(last, look=look)))
 
     def latched(self, look: Look, *, least_rows: int = DEFAULT_LEAST_ROWS) -> Self:
-        """
-        Return the state with what a look shows for good.
+        """Return the state with what a look shows for good.
 
         Evidence that has ever reached 1 / delta stays: Ville's inequality is about the largest value there
         ever is. Too few rows for a verdict show nothing, but an alarm is as rarely false with few.
@@ -522,8 +521,7 @@ _KEPT = "a FAIL is final, and a PASS stands while the estimate is at most the li
 
 
 def verdict_of(state: GateState, *, least_rows: int = DEFAULT_LEAST_ROWS) -> Verdict:
-    """
-    Judge by what a state holds.
+    """Judge by what a state holds.
 
     A fail that the evidence was once enough for stands, whatever comes later; a pass stands only while the
     estimate over all rows is at most the limit. That is one more condition on a pass, so that passes can only

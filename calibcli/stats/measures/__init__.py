@@ -181,8 +181,7 @@ def measures_of(name: MeasureName) -> "Measures":
 
 
 def _is_open(table: Table) -> bool:
-    """
-    Whether the scores leave an event open, among as many rows as the weighted ones are worth; told by some
+    """Whether the scores leave an event open, among as many rows as the weighted ones are worth; told by some
     of the entries where these suffice.
 
     A range in which nine of ten calibrated scores lie says nothing where next to no label could surprise.

@@ -41,8 +41,7 @@ _WHY_ONLY_THESE = (
 
 
 def bias(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    Mean label minus mean score; positive when events are more frequent than announced.
+    """Mean label minus mean score; positive when events are more frequent than announced.
 
     Returns:
         The estimate with a finite-sample interval for these scores with labels drawn anew, never beyond what
@@ -66,8 +65,7 @@ def bias(table: Table, *, confidence: float = 0.95) -> Estimate:
 
 
 def observed_over_expected(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    Number of labels 1 over the sum of scores; above 1 events are more frequent than announced.
+    """Number of labels 1 over the sum of scores; above 1 events are more frequent than announced.
 
     Returns:
         1 + bias / mean score, with its interval from that of `bias`. NaN where every score is 0.
@@ -93,8 +91,7 @@ def _without_dust(ratio: float) -> float:
 
 
 def observed_rate(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    Share of rows with label 1: where labels say whether an answer was right, the accuracy.
+    """Share of rows with label 1: where labels say whether an answer was right, the accuracy.
 
     Returns:
         The share, with the Clopper-Pearson interval for the population; none with importance weights.
@@ -111,8 +108,7 @@ def observed_rate(table: Table, *, confidence: float = 0.95) -> Estimate:
 
 
 def mean_score(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    Mean of the scores, of the answers of a model its mean confidence.
+    """Mean of the scores, of the answers of a model its mean confidence.
 
     Returns:
         The mean, with Gaffke's bound for the population; none with importance weights.
@@ -158,8 +154,7 @@ def _interval(table: Table, value: float, mean_score: float, *, confidence: floa
 def population_bounds(
     table: Table, *, lower: float, upper: float, factor: float = 1.0
 ) -> tuple[float, float]:
-    """
-    Return bounds of the population's mean of label - factor * score by Gaffke's bound.
+    """Return bounds of the population's mean of label - factor * score by Gaffke's bound.
 
     They are wide where rows unlike these would matter.
     """
@@ -204,8 +199,7 @@ def _by_squares(value: float, squares: float, rows: int, *, delta: float) -> tup
 
 
 def _by_counts(table: Table, value: float, squares: float, *, delta: float) -> tuple[float, float]:
-    """
-    Return the bounds of the rate, less the mean score.
+    """Return the bounds of the rate, less the mean score.
 
     Where residuals scatter more than labels do, that is where scores say little of the labels, what they
     scatter more is added in squares, so that the interval is not too short for the population either. What
@@ -261,8 +255,7 @@ def least_by_mean(table: Table, *, delta: float) -> float:
 
 
 def least_rise_and_fall(table: Table, *, delta: float) -> tuple[float, float]:
-    """
-    Return by how much labels are at least above scores on average, or
+    """Return by how much labels are at least above scores on average, or
     below, at these scores; 0 if unknown.
     """
     # A mean within its spread has an interval around 0, whose ends are dear where they are found by bets.

@@ -30,8 +30,7 @@ def binned_ece(
     calibrated: CalibratedDraws | None = None,
     name: MeasureName = MeasureName.ECE,
 ) -> Estimate:
-    """
-    Weighted mean absolute gap between observed rate and mean score, (1/n) sum_k |S_k|.
+    """Weighted mean absolute gap between observed rate and mean score, (1/n) sum_k |S_k|.
 
     Returns:
         The plug-in estimate, biased upward in small bins: read it beside `null`. The interval is
@@ -58,8 +57,7 @@ def binned_ece(
 
 
 def upper_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float, str]:
-    """
-    Return a fixed-design upper bound of the binned ECE, one-sided, and its method.
+    """Return a fixed-design upper bound of the binned ECE, one-sided, and its method.
 
     Which of two bounds is taken is settled by the scores alone: betting where scores are near 0 or 1, and
     otherwise the plug-in plus d*.
@@ -99,8 +97,7 @@ def grouped_residuals(table: Table, sums: BinnedTable) -> GroupedResiduals:
 
 
 def mean_noise(table: Table, sums: BinnedTable) -> float:
-    """
-    Return how much of a binned ECE labels alone can make on average: the most that E|gap| exceeds |E gap|.
+    """Return how much of a binned ECE labels alone can make on average: the most that E|gap| exceeds |E gap|.
 
     Where a bin holds one score this is the mean absolute deviation of a binomial; elsewhere the bound
     sqrt(n_k) / 2 of the standard deviation.
@@ -117,8 +114,7 @@ Bounds = dict[str, float | int | str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gaps:
-    """
-    The bins that hold weight.
+    """The bins that hold weight.
 
     Args:
         share: Share of the weight, shape (n_bins,), summing to 1.
@@ -146,8 +142,7 @@ def gaps_in(sums: BinnedTable) -> Gaps:
 def gaps_if_calibrated(
     sums: BinnedTable, calibrated: CalibratedDraws | None, statistic: Callable[[Floats], Floats]
 ) -> Reference:
-    """
-    Return mean and range of a function of the gaps over labels drawn from the scores, where kept; it takes
+    """Return mean and range of a function of the gaps over labels drawn from the scores, where kept; it takes
     those of many draws at once, shape (draws, n_bins).
     """
     drawn = None if calibrated is None else calibrated.drawn.over(sums.bins).gaps
@@ -183,8 +178,7 @@ def estimate_of_gaps(
 def adaptive_error(
     table: Table, *, bins: Partition, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
 ) -> Estimate:
-    """
-    Plain mean over the bins that hold rows of |rate - mean score|.
+    """Plain mean over the bins that hold rows of |rate - mean score|.
 
     Returns:
         The mean, biased upward as the ECE is. The interval is finite-sample, for these scores: with d the
@@ -232,8 +226,7 @@ def one_side(
     confidence: float = 0.95,
     calibrated: CalibratedDraws | None = None,
 ) -> Estimate:
-    """
-    The part of the binned ECE from bins that are overconfident, or from those that are underconfident.
+    """The part of the binned ECE from bins that are overconfident, or from those that are underconfident.
 
     A mean score above 1/2 announces label 1, one below announces label 0. A bin is overconfident if what it
     announces happens less often than announced: rate < score above 1/2, rate > score below. Otherwise it is
@@ -279,8 +272,8 @@ Starts = npt.NDArray[np.intp]
 
 
 def sweep_ece(table: Table) -> Estimate:
-    """
-    Binned ECE over as many equal-mass bins of 1, 2, 3, ... as come before a rate lies below the one before.
+    """Binned ECE over as many equal-mass bins of 1, 2, 3, ... as come before a rate lies below the one
+    before.
 
     Where the rates never fall, from one distinct score to the next, every score is a bin by itself. Otherwise
     no more than 4,096 bins are tried, and the estimate says so where that is what ended the sweep.
@@ -351,8 +344,7 @@ def lp_error(
     confidence: float = 0.95,
     calibrated: CalibratedDraws | None = None,
 ) -> Estimate:
-    """
-    (sum_k p_k |e_k|^p)^(1/p), p_k the share of the rows in bin k and e_k its rate less its mean score.
+    """(sum_k p_k |e_k|^p)^(1/p), p_k the share of the rows in bin k and e_k its rate less its mean score.
 
     Returns:
         The plug-in estimate, biased upward. The interval is finite-sample, for these scores: above by
@@ -387,8 +379,7 @@ def p_mean(gap: Floats, *, share: Floats, power: float) -> Floats:
 
 
 def margin_of_norm(found: Gaps, *, power: float, delta: float) -> float:
-    """
-    Return how far the plug-in falls short of the true l_p error, exceeded with probability at most delta.
+    """Return how far the plug-in falls short of the true l_p error, exceeded with probability at most delta.
 
     The true norm is sum_k p_k u_k e_k in a fixed direction u with sum_k p_k |u_k|^q = 1, 1/p + 1/q = 1, and
     no direction gives the plug-in more than itself. Each label has range p_k u_k / n_k; sum_k p_k u_k^2 is at
@@ -406,8 +397,7 @@ _ATOMS_SPEAK = "also of the population's rates at the scores seen, since each sc
 def worst_bin(
     table: Table, *, bins: Partition, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
 ) -> Estimate:
-    """
-    Largest |rate - mean score| of a bin that holds rows: the maximum calibration error (MCE).
+    """Largest |rate - mean score| of a bin that holds rows: the maximum calibration error (MCE).
 
     Returns:
         The plug-in estimate, which a bin of few rows can make large: see `worst_rows` among the details.
@@ -476,8 +466,7 @@ _NO_L1_INTERVAL = "no interval: none is known to hold for it; see the one of ece
 
 
 def debiased_ece(table: Table, *, bins: Partition, calibrated: CalibratedDraws | None = None) -> Estimate:
-    """
-    2 ECE - sum_k p_k E|e_k + s_k Z|: the plug-in less its own estimated bias, Z standard normal.
+    """2 ECE - sum_k p_k E|e_k + s_k Z|: the plug-in less its own estimated bias, Z standard normal.
 
     e_k is the bin's rate less its mean score and s_k^2 the variance of label - score in the bin over n_k.
     The expectation has a closed form, so nothing is drawn. Below 0 the estimate is 0; what it was is
@@ -538,8 +527,7 @@ def _mean_squares(table: Table, sums: BinnedTable) -> Floats:
 
 
 def ece_bounds(table: Table, sums: BinnedTable, *, delta: float) -> Bounds:
-    """
-    Return upper and lower bounds of the binned ECE by name, each one-sided.
+    """Return upper and lower bounds of the binned ECE by name, each one-sided.
 
     Args:
         sums: The table over the partition; over equal-mass bins, which these scores have cut, there are no

@@ -41,8 +41,7 @@ _BUFFER_ROWS = 1 << 18
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clusters:
-    """
-    Sums over the rows of each cluster; arrays of shape (n_clusters,).
+    """Sums over the rows of each cluster; arrays of shape (n_clusters,).
 
     Args:
         weight: Of the weights; the number of rows where each counts once.
@@ -89,8 +88,8 @@ def _effective(weight: Floats) -> float:
 
 
 class ClusterSums:
-    """
-    Sums by cluster under construction, apart for each part of the rows, in memory of one entry per cluster.
+    """Sums by cluster under construction, apart for each part of the rows, in memory of one entry per
+    cluster.
 
     Sums of doubles are added in the order of the rows: another order may change the last digit.
     """
@@ -152,8 +151,7 @@ class ClusterSums:
 
 
 def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) -> Estimate:
-    """
-    Return an estimate with what clusters leave of it.
+    """Return an estimate with what clusters leave of it.
 
     A mean over rows gets a cluster-robust interval. With the share h_g of cluster g in the weight and the
     sum e_g of its rows' departures from the mean, over the whole weight, the variance is that of the
@@ -200,8 +198,7 @@ def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) 
 
 
 def _no_narrower(interval: Interval, of_rows: Interval | None) -> Interval:
-    """
-    Return an interval over clusters that is nowhere narrower than that over rows, of a loss.
+    """Return an interval over clusters that is nowhere narrower than that over rows, of a loss.
 
     The costly row that no cluster has shown is missing from the spread of the clusters as well. The method
     says which of the two gave each end.
@@ -253,8 +250,7 @@ def clustered_tests(
 def _interval(
     mean: float, sums: Floats, scores: Sequence[Clusters], *, confidence: float
 ) -> tuple[Interval | None, list[str]]:
-    """
-    Return the interval of a mean over rows, by the clusters under each score, or why there is none.
+    """Return the interval of a mean over rows, by the clusters under each score, or why there is none.
 
     Above the usual confidence, as groups and pairs have it that are to hold at once, the end on the side of
     the longer tail is farther away by what the skewness of the clusters moves it.

@@ -28,8 +28,7 @@ class Part(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PeerNumber:
-    """
-    A number as another tool gives it with its default settings.
+    """A number as another tool gives it with its default settings.
 
     Args:
         name: What the tool calls it.
@@ -48,8 +47,7 @@ class PeerNumber:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """
-    A tool and its numbers.
+    """A tool and its numbers.
 
     Args:
         package: Its name in the package index.
@@ -97,8 +95,7 @@ def defined(value: float) -> float | None:
 def peer_numbers(  # noqa: PLR0911 - one return for each tool
     tool: CompatTool, table: ScoreTable, *, rows: OrderedRows | None = None
 ) -> Peer:
-    """
-    Return the numbers that a tool gives for one score and labels 0 and 1.
+    """Return the numbers that a tool gives for one score and labels 0 and 1.
 
     Args:
         table: The rows, with at least one of them; with importance weights for scikit-learn only.
@@ -606,8 +603,7 @@ def torchmetrics_numbers(table: ScoreTable) -> Peer:
 
 
 def edges(count: int) -> Floats:
-    """
-    Return equally spaced edges counted from both ends, as `torch.linspace` has them.
+    """Return equally spaced edges counted from both ends, as `torch.linspace` has them.
 
     Each is rounded once from the exact multiple of the rounded step (a fused multiply and add); a processor
     without that instruction may differ in the last digit.

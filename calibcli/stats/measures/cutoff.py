@@ -20,8 +20,7 @@ _FOR_VARIANCE = 0.2
 
 
 def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraws | None = None) -> Estimate:
-    """
-    Largest |mean of (label - score) [a < score <= b]| over all a and b.
+    """Largest |mean of (label - score) [a < score <= b]| over all a and b.
 
     It is the range of the running sum of label - score over ascending scores, by the number of rows: Kuiper's
     statistic in another unit.
@@ -65,8 +64,7 @@ def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraw
 
 
 def _margins(table: Table, *, delta: float) -> tuple[float, float]:
-    """
-    Return how far the value may be above and below the truth, each with error `delta`.
+    """Return how far the value may be above and below the truth, each with error `delta`.
 
     Above: by no more than the range of the noise, which is less than that of a Brownian motion with the
     variance of label - score. Below: by no more than the noise of the one range of scores that is worst in

@@ -50,8 +50,7 @@ _NO_INTERVAL = {
 
 @dataclass(frozen=True, slots=True)
 class Murphy:
-    """
-    Parts of the Brier score over bins: reliability - resolution + uncertainty + variance - covariance.
+    """Parts of the Brier score over bins: reliability - resolution + uncertainty + variance - covariance.
 
     Args:
         reliability: Mean square distance of mean score and rate of a bin.
@@ -93,8 +92,7 @@ def murphy_part(
     confidence: float = 0.95,
     calibrated: if_calibrated.CalibratedDraws | None = None,
 ) -> Estimate:
-    """
-    Return one part of the Brier score over bins.
+    """Return one part of the Brier score over bins.
 
     Returns:
         The part, with an interval for uncertainty (Clopper-Pearson of the rate, turned into that of
@@ -244,8 +242,7 @@ _NO_CORP_INTERVAL = "no interval: the isotonic fit follows the noise; compare it
 
 @dataclass(frozen=True, slots=True)
 class Corp:
-    """
-    Parts of a mean score: miscalibration - discrimination + uncertainty.
+    """Parts of a mean score: miscalibration - discrimination + uncertainty.
 
     Args:
         mcb: What isotonic recalibration of these rows would save; may be inf.
@@ -293,8 +290,7 @@ def corp_part(
     generator: np.random.Generator | None = None,
     shared: if_calibrated.Shared | None = None,
 ) -> Estimate:
-    """
-    Return one part of the Brier score or the log loss by isotonic recalibration.
+    """Return one part of the Brier score or the log loss by isotonic recalibration.
 
     With S the mean score, S_pav that of the isotonic fit to these very rows and S_0 that of their rate of
     label 1, MCB = S - S_pav, DSC = S_0 - S_pav and UNC = S_0: S = MCB - DSC + UNC, and none is negative.
@@ -354,8 +350,7 @@ def _pooled_loss(weight: Floats, positive: Floats, score: _Score) -> float:
 
 
 def _if_calibrated(table: Table, score: _Score, *, generator: np.random.Generator) -> tuple[Corp, Corp, Corp]:
-    """
-    Return the means of the parts over labels drawn from the scores, and both ends of their ranges.
+    """Return the means of the parts over labels drawn from the scores, and both ends of their ranges.
 
     The mean of the Brier score's uncertainty is exact: r (1 - r) less the variance of the rate.
     """
@@ -379,8 +374,7 @@ def _if_calibrated(table: Table, score: _Score, *, generator: np.random.Generato
 
 
 def _pooled_over_scores(weight: Floats, positive: Floats, score: _Score, *, distinct: int) -> float:
-    """
-    Return the mean loss of the isotonic fit to scores that were gathered in cells.
+    """Return the mean loss of the isotonic fit to scores that were gathered in cells.
 
     Blocks can only bend at the ends of cells, which costs in proportion to sqrt(scores in a cell) - 1, as the
     minimum of a random walk does that is seen at every so many steps. How much, the fit to fours of

@@ -1,5 +1,4 @@
-"""
-How two scores of the same rows differ: row by row where a measure is a
+"""How two scores of the same rows differ: row by row where a measure is a
 mean over rows, or an area of ranks, else by both intervals.
 """
 
@@ -66,8 +65,7 @@ _POINTS = 10_001
 
 @dataclass(frozen=True, slots=True)
 class Difference(Declared):
-    """
-    How much larger a measure is for the second score than for the first; below 0 the second is better, but
+    """How much larger a measure is for the second score than for the first; below 0 the second is better, but
     above 0 by measures of which more is better, such as accuracy and auroc.
     """
 
@@ -108,8 +106,7 @@ class Difference(Declared):
 
     @property
     def verdict(self) -> ComparisonName:
-        """
-        Which way the interval lies of 0, if it does.
+        """Which way the interval lies of 0, if it does.
 
         A row that is certain and wrong settles a log loss without one: it is infinite in the population too.
         """
@@ -135,8 +132,7 @@ class Skill(Declared):
 
 @dataclass(slots=True, eq=False)
 class _Sums(Moments):
-    """
-    Sums over rows of a difference d; rows with an infinite loss are counted instead.
+    """Sums over rows of a difference d; rows with an infinite loss are counted instead.
 
     Args:
         moved: Of w^2 times the square of what the label changes of d; empty without importance weights.
@@ -176,8 +172,7 @@ class _Sums(Moments):
 
 
 class PairedSums:
-    """
-    Sums of the differences of losses between two scores of the same rows.
+    """Sums of the differences of losses between two scores of the same rows.
 
     Sums are exact, so that no order of the rows, no cut into parts and no number of workers changes a digit,
     and their memory is the same for any number of rows.
@@ -303,8 +298,7 @@ class PairedSums:
         return other
 
     def difference(self, name: Compared, *, confidence: float) -> Difference:
-        """
-        Return the mean difference, second less first, with its interval over rows.
+        """Return the mean difference, second less first, with its interval over rows.
 
         It is that of the differences themselves, so what makes a row hard for both scores alike cancels. One
         row is added that has the largest loss by one score and none by the other. Importance weights: the
@@ -358,8 +352,7 @@ class PairedSums:
         return Difference(name, float(mean), interval, (*assumptions, *(() if why is None else (why,))))
 
     def difference_here(self, name: Compared, *, confidence: float) -> Difference:
-        """
-        Return the same of rows with importance weights, with bounds that hold for any weights.
+        """Return the same of rows with importance weights, with bounds that hold for any weights.
 
         At these very scores and weights the mean is a sum of independent terms, each of which takes one of
         two values: Hoeffding's bound, by how far these lie apart, which is little where the scores agree.
@@ -470,8 +463,7 @@ def worst_log_loss(least: Floats, *, counts: Integers | None, weight: Floats | N
 def reach_of_maps(
     first: Map, second: Map, scores: Floats, *, corners: Floats | tuple[()] = ()
 ) -> dict[Compared, tuple[float, float]]:
-    """
-    Return the least and the largest difference of losses that two maps of one score can have.
+    """Return the least and the largest difference of losses that two maps of one score can have.
 
     A row whose two scores are maps of one has no pair of losses that the maps do not have. Squared errors
     are looked at over [0, 1], log losses as near to its ends as these scores: at scores on a grid, at these
@@ -538,8 +530,7 @@ _OF_BOTH = (
 def difference_of_intervals(
     first: Estimate | ClassEstimate, second: Estimate | ClassEstimate, *, confidence: float
 ) -> Difference:
-    """
-    Return a difference from two estimates that are no means over rows, such as calibration errors.
+    """Return a difference from two estimates that are no means over rows, such as calibration errors.
 
     By Bonferroni: if each interval misses with probability at most half of 1 - confidence, then with
     `confidence` both hold and the difference lies in [L2 - U1, U2 - L1]. This does not use that the rows are
@@ -569,8 +560,7 @@ def difference_of_intervals(
 
 
 def skill(difference: Difference, reference: Estimate | ClassEstimate, *, confidence: float) -> Skill:
-    """
-    Return the share of the reference's loss that a score saves, from intervals that hold together.
+    """Return the share of the reference's loss that a score saves, from intervals that hold together.
 
     Args:
         difference: The score less the reference, on the rows of the reference.

@@ -1,6 +1,5 @@
-"""
-How well a score tells labels apart: the area under the ROC curve, Gini's coefficient, and the area under the
-risk-coverage curve.
+"""How well a score tells labels apart: the area under the ROC curve, Gini's coefficient, and the area under
+the risk-coverage curve.
 """
 
 import math
@@ -33,8 +32,7 @@ RISK_METHOD = "Gaffke's bound on the influence of each row"
 
 
 def auroc(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    Probability that a row of label 1 has a higher score than one of label 0, ties counting half.
+    """Probability that a row of label 1 has a higher score than one of label 0, ties counting half.
 
     Returns:
         The area under the ROC curve, the C-statistic, with an interval for the population. NaN where there is
@@ -58,8 +56,7 @@ def auroc(table: Table, *, confidence: float = 0.95) -> Estimate:
 
 
 def gini(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    2 AUROC - 1: the accuracy ratio of credit scoring, Somers' D of the score for the label.
+    """2 AUROC - 1: the accuracy ratio of credit scoring, Somers' D of the score for the label.
 
     Returns:
         From -1 to 1, 0 where the score says nothing of the label; all else as `auroc`.
@@ -72,8 +69,7 @@ _STANDARD_ERRORS, _CLEARLY = 4.0, 0.05
 
 
 def area_below_half(table: Table) -> float | None:
-    """
-    Return the area under the ROC curve where it is clearly below one half; else None.
+    """Return the area under the ROC curve where it is clearly below one half; else None.
 
     References:
         Mann & Whitney (1947), Annals of Mathematical Statistics 18, for its variance by chance, which ties
@@ -89,8 +85,7 @@ def area_below_half(table: Table) -> float | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ranked:
-    """
-    Rows of both labels, by ascending distinct score.
+    """Rows of both labels, by ascending distinct score.
 
     Args:
         positive: How many rows have label 1, shape (n,); with weights, how much they count for.
@@ -115,8 +110,7 @@ class _Ranked:
         return cls(positive, negative, below, above, area)
 
     def interval(self, confidence: float) -> Interval:
-        """
-        Return the interval of the area: distances to the bounds of its two parts, by squares added up.
+        """Return the interval of the area: distances to the bounds of its two parts, by squares added up.
 
         The area is the mean of what each row of a label leaves behind it of the other label. Given the other
         label it has a bound as the mean of one label's rows, and DeLong's variance is the sum of two such.
@@ -134,8 +128,8 @@ class _Ranked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Influence:
-    """
-    What rows add to an area: their mean is the area, and to first order it is off by as much as their mean.
+    """What rows add to an area: their mean is the area, and to first order it is off by as much as their
+    mean.
 
     Args:
         upper: The largest score of each entry of a table, ascending, shape (n,).
@@ -149,8 +143,8 @@ class Influence:
 
     @classmethod
     def of(cls, name: MeasureName, table: Table) -> "Influence | None":
-        """
-        Return that of the rows of a table; None with importance weights, and where there is one label only.
+        """Return that of the rows of a table; None with importance weights, and where there is one label
+        only.
 
         References:
             DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44, for that of the area under the ROC curve.
@@ -185,8 +179,7 @@ class Influence:
 
 
 def _if_calibrated(table: Table) -> Reference:
-    """
-    Return the area on average over labels that follow the scores, and its range, to first order; of rows
+    """Return the area on average over labels that follow the scores, and its range, to first order; of rows
     without importance weights.
 
     Where fewer than 20 rows of either label are expected, the first order says too little.
@@ -207,8 +200,7 @@ def _if_calibrated(table: Table) -> Reference:
 
 
 def aurc(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    Mean share of label 0 among the rows with the highest scores, over every number of rows that are kept.
+    """Mean share of label 0 among the rows with the highest scores, over every number of rows that are kept.
 
     Rows of equal scores come in every order equally often.
 
@@ -243,8 +235,7 @@ ENOUGH, _PLACES = 0.9, 20
 
 
 def cutoff_for(table: Table, *, confidence: float) -> dict[str, float | int | str]:
-    """
-    Return the cutoff that keeps most rows of those that leave enough of label 1 among the rows above.
+    """Return the cutoff that keeps most rows of those that leave enough of label 1 among the rows above.
 
     Twenty cutoffs are looked at: the scores at ranks n/20, 2n/20 and so on from the top, and none. Given the
     score at a rank, the rows with higher scores are independent draws from the population above it, tied or
@@ -281,8 +272,7 @@ def cutoff_for(table: Table, *, confidence: float) -> dict[str, float | int | st
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RiskCoverage:
-    """
-    Rows by descending distinct score, as they are kept one after the other.
+    """Rows by descending distinct score, as they are kept one after the other.
 
     Args:
         rows: How many rows have each score, shape (n,); with weights, what they count for of so many rows as
@@ -314,8 +304,7 @@ class RiskCoverage:
 
     @property
     def influence(self) -> tuple[Floats, Floats]:
-        """
-        What a row of label 0, and one of label 1, adds to the area and takes from the others (von Mises).
+        """What a row of label 0, and one of label 1, adds to the area and takes from the others (von Mises).
 
         A row of label 0 adds its weight; every row makes the coverage of those below it larger.
         """

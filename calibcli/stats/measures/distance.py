@@ -1,5 +1,4 @@
-"""
-Distances to calibration: how far scores must move, from above and from
+"""Distances to calibration: how far scores must move, from above and from
 below, and the smooth calibration error.
 """
 
@@ -50,8 +49,7 @@ _LABEL = np.array([[1.0], [0.0]])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CutTable:
-    """
-    Pieces of a table and the bins they make up.
+    """Pieces of a table and the bins they make up.
 
     Args:
         middle: The midpoint of each piece's bin, 0 and 1 for those of scores 0 and 1, shape (n_pieces,).
@@ -120,9 +118,8 @@ class CutTable:
 
 
 def cut_table(table: Table, *, bins: int, delta: float) -> CutTable:
-    """
-    Gather a table over so many equal-width bins, besides those of the scores 0 and 1; `delta` is the smallest
-    error probability of the bets that will be made.
+    """Gather a table over so many equal-width bins, besides those of the scores 0 and 1; `delta` is the
+    smallest error probability of the bets that will be made.
     """
     starts = _starts(table, bins)
     middle = np.concatenate(([0.0], (np.arange(bins) + 0.5) / bins, [1.0]))
@@ -191,8 +188,7 @@ BOUNDS_EVERY_FORM = "the bounds hold for the lower and for the upper distance"
 
 
 def distance(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    An upper estimate of the mean distance from the scores to the nearest calibrated function of them.
+    """An upper estimate of the mean distance from the scores to the nearest calibrated function of them.
 
     With K bins of midpoints m_k it is (1/n) sum_k |Y_k - n_k m_k| + (1/n) sum_i |f_i - m_k(i)|: what it takes
     to move each score to its midpoint and each midpoint to its bin's rate. The least is taken of what it is
@@ -275,8 +271,7 @@ def _of_calibrated_labels(table: Table, cuts: Sequence[CutTable], moved: Sequenc
 
 
 def distance_interval(table: Table, *, confidence: float, cut: CutTable | None = None) -> Interval:
-    """
-    Return bounds that hold for every form of the distance: the lower, the upper and any in between.
+    """Return bounds that hold for every form of the distance: the lower, the upper and any in between.
 
     The upper one is of E[s_k (Y - m_k) + |f - m_k|] for the worst signs s_k, which is at least the upper
     distance, whichever bins it is taken over; the lower one of |E r| and |E[r (2f - 1)]| / 3, which are at
@@ -304,8 +299,7 @@ def distance_interval(table: Table, *, confidence: float, cut: CutTable | None =
 
 
 def _signed(cut: CutTable) -> Iterator[betting.Signed]:
-    """
-    Yield what is bet on: distances by the bins, by finer ones, and by each score where they are few.
+    """Yield what is bet on: distances by the bins, by finer ones, and by each score where they are few.
 
     Finer bins cost noise, and little where labels vary little, as those of rare events do.
     """
@@ -339,8 +333,7 @@ _STEPS = 400
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledPlaces:
-    """
-    A law on places and labels.
+    """A law on places and labels.
 
     Args:
         place: Ascending, shape (n,), in [0, 1].
@@ -356,8 +349,7 @@ class LabelledPlaces:
 
 
 def lower_distance(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    Return the least E|u - f| over scores u, random and informed of the label, with P(y = 1 | u) = u.
+    """Return the least E|u - f| over scores u, random and informed of the label, with P(y = 1 | u) = u.
 
     By duality it is the largest mean of w_y(f) over pairs of functions w_0, w_1 of slope at most 1 with
     u w_1(u) + (1 - u) w_0(u) <= 0 for all u: a linear programme on a chain of places.
@@ -407,8 +399,7 @@ def gathered_places(table: Table) -> LabelledPlaces:
 
 
 def least_move(law: LabelledPlaces) -> tuple[float, float]:
-    """
-    Return the lower distance of a law whose moves end on a grid, and how far off it can be for the rows.
+    """Return the lower distance of a law whose moves end on a grid, and how far off it can be for the rows.
 
     Between places h apart, functions drawn straight meet the condition up to h^2 / 2, so that the grid adds
     at most that; gathering scores changes the distance by no more than they were moved. The value is NaN if
@@ -455,8 +446,7 @@ Bend = tuple[float, float]
 
 
 def smooth_calibration_error(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    Return max (1/n) sum_i r_i w(f_i) over functions w into [-1, 1] of slope at most 1.
+    """Return max (1/n) sum_i r_i w(f_i) over functions w into [-1, 1] of slope at most 1.
 
     Returns:
         The plug-in value with finite-sample bounds for the population: above, betting on the best w of
@@ -505,8 +495,7 @@ def _interval(table: Table, *, value: float, moved: float, confidence: float) ->
 
 
 def largest_smooth_sum(place: Floats, mass: Floats) -> float:
-    """
-    Return max sum_i m_i w_i over |w_i| <= 1 and |w_i - w_j| <= |x_i - x_j|, exactly.
+    """Return max sum_i m_i w_i over |w_i| <= 1 and |w_i - w_j| <= |x_i - x_j|, exactly.
 
     The best sum up to a place, as a function of the last weight, is concave and piecewise linear. Going on to
     the next place lets the two sides of its flat top part by the distance; adding m w tilts it, and the top

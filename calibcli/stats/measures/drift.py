@@ -30,8 +30,7 @@ HALF = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shift:
-    """
-    How far a column has shifted.
+    """How far a column has shifted.
 
     Args:
         old: Rows in each level.
@@ -53,8 +52,7 @@ class Shift:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chance:
-    """
-    What PSI is where chance says which of all rows are old.
+    """What PSI is where chance says which of all rows are old.
 
     Args:
         start: Returns the generator that the draws of a column begin with.
@@ -90,8 +88,7 @@ def shift_of(
     error: float,
     chance: Chance,
 ) -> Shift:
-    """
-    Compare the values of a column in old and in new rows.
+    """Compare the values of a column in old and in new rows.
 
     Numbers are cut at quantiles of the old rows. Which values are categories, and which of these have a
     level, is settled by old and new rows together, so that a value that is new is seen.
@@ -134,8 +131,7 @@ def shift_of(
 
 
 def _unit(pooled: Integers, rows: list[int]) -> float:
-    """
-    Return what PSI is on average where nothing has shifted, for each degree of freedom.
+    """Return what PSI is on average where nothing has shifted, for each degree of freedom.
 
     To first order that is 1/n + 1/m. The next order, about half of the inverse of the rows expected in a
     level, counts where levels are many: with 100 rows in each of 1,000, 6.4 % were called shifted at 5 %.
@@ -146,8 +142,7 @@ def _unit(pooled: Integers, rows: list[int]) -> float:
 
 
 def contributions(old: Integers, new: Integers) -> Floats:
-    """
-    Return what each level adds to the population stability index, of shape (..., levels) as the counts.
+    """Return what each level adds to the population stability index, of shape (..., levels) as the counts.
 
     A level that is empty on one side counts as half a row there.
     """
@@ -169,8 +164,7 @@ def _drawn(
     draws: int,
     chance: Chance,
 ) -> tuple[float, Floats]:
-    """
-    Return PSI, and what it is where chance says which of all rows are old, shape (draws,).
+    """Return PSI, and what it is where chance says which of all rows are old, shape (draws,).
 
     Cuts that the old rows made are made anew in each draw. That makes the p-value exact: given all values,
     any choice of the old rows is as probable as any other if nothing has shifted.

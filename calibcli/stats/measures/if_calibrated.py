@@ -48,8 +48,8 @@ def of_draws(values: Floats) -> Reference:
 def of_moments(
     mean: float, variance: float, third: float = 0.0, *, least: float = -math.inf, most: float = math.inf
 ) -> Range:
-    """
-    Return the range of a sum of many independent parts: that of a shifted gamma variable with three moments.
+    """Return the range of a sum of many independent parts: that of a shifted gamma variable with three
+    moments.
 
     With few rare events nearly all mass lies at one end of such a variable, as it does for the sum.
     """
@@ -63,8 +63,8 @@ def of_moments(
 
 
 def of_size(mean: float, variance: float) -> Range:
-    """
-    Return the range of the size of something random, such as |Z| or the length of a vector of normal parts.
+    """Return the range of the size of something random, such as |Z| or the length of a vector of normal
+    parts.
 
     The third moment follows from the first two nearly in the same way for all of these (chi variables).
     """
@@ -73,8 +73,7 @@ def of_size(mean: float, variance: float) -> Range:
 
 
 def of_mean(table: Table, mean: float, step: Floats) -> Range:
-    """
-    Return the range of a mean over rows to which each label contributes by itself.
+    """Return the range of a mean over rows to which each label contributes by itself.
 
     It is never beyond the least and the greatest mean that labels can give.
 
@@ -136,8 +135,7 @@ _APART = 6.0
 
 
 def expected_smece(table: Table, *, generator: np.random.Generator) -> Reference:
-    """
-    Return where the mean smoothed norm of calibrated labels equals the bandwidth, and its range.
+    """Return where the mean smoothed norm of calibrated labels equals the bandwidth, and its range.
 
     With many rows the smoothed residual is normal at every place, and its mean absolute value has a
     formula, within 3 % of the mean over 8,000 draws for scores spread, rare, piled up and at few atoms. With
@@ -156,9 +154,8 @@ def expected_smece(table: Table, *, generator: np.random.Generator) -> Reference
 
 
 def expected_smece_along(table: Table, places: Floats, *, length: float) -> Reference:
-    """
-    Return the same for scores smoothed along another scale, by the formula for many rows; nothing where the
-    scores leave fewer than 20 events open, or rows are weighted.
+    """Return the same for scores smoothed along another scale, by the formula for many rows; nothing where
+    the scores leave fewer than 20 events open, or rows are weighted.
     """
     variance = open_variance(table)
     if table.weighted or 0.0 < variance.sum() < MANY_EVENTS:
@@ -209,8 +206,7 @@ class _Met(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _DrawnNorms:
-    """
-    Residuals of labels drawn from the scores, to be smoothed.
+    """Residuals of labels drawn from the scores, to be smoothed.
 
     Where no score is within four bandwidths on either side nothing is smoothed to: such gaps are cut out, so
     that rare scores, or scores near 0 and 1, take transforms as short as the stretches on which they lie.
@@ -240,8 +236,7 @@ class _DrawnNorms:
         return _norm(self.series.smoothed(bandwidth / self.length, oversampling=2))
 
     def meeting(self, size_of: Callable[[Floats], float], start: _Met) -> tuple[float, _Met]:
-        """
-        Return where a size of the norms equals the bandwidth, and the last place that was looked at.
+        """Return where a size of the norms equals the bandwidth, and the last place that was looked at.
 
         Below the finest bandwidth nothing is joined, so that the norm stays what it is there.
         """
@@ -298,8 +293,7 @@ def _of_normal_noise(
 
 
 def mean_spread(series: kernel.CosineSeries, variance: Floats, *, bandwidth: float) -> float:
-    """
-    Return the integral over [0, 1] of sqrt(sum_i v_i K(f_i, t)^2), K the reflected Gaussian.
+    """Return the integral over [0, 1] of sqrt(sum_i v_i K(f_i, t)^2), K the reflected Gaussian.
 
     The square of a Gaussian is one of 1/sqrt(2) the width; near an end the image adds its own square and
     twice the product, which is a function of t times one of f.
@@ -308,8 +302,8 @@ def mean_spread(series: kernel.CosineSeries, variance: Floats, *, bandwidth: flo
 
 
 def variance_of_norm(series: kernel.CosineSeries, variance: Floats, *, bandwidth: float) -> float:
-    """
-    Return the variance of the integral of |G| over [0, 1], G normal of variance sum_i v_i K(f_i, t)^2 at t.
+    """Return the variance of the integral of |G| over [0, 1], G normal of variance sum_i v_i K(f_i, t)^2 at
+    t.
 
     The covariance of G at t and u is that at their middle times exp(-(t - u)^2 / (4 sigma^2)), but for images
     beyond the ends; and sizes of normal variables of correlation r have the covariance
@@ -353,8 +347,7 @@ _OVER_BINS = 5
 
 
 class DrawnOver(NamedTuple):
-    """
-    Statistics over one partition of labels drawn from the scores, one array of shape (draws,) each.
+    """Statistics over one partition of labels drawn from the scores, one array of shape (draws,) each.
 
     Args:
         t: The debiased squared l2 error T.
@@ -384,8 +377,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnPaths:
-    """
-    Statistics over all rows of labels drawn from the scores, one array of shape (draws,) each.
+    """Statistics over all rows of labels drawn from the scores, one array of shape (draws,) each.
 
     Args:
         ks: Kolmogorov-Smirnov statistic, or None where cells were coarsened or every score is 0 or 1.
@@ -400,8 +392,8 @@ class DrawnPaths:
 
 
 class CalibratedDraws:
-    """
-    What labels drawn from the scores show, worked out where it is asked for: many measures need none of it.
+    """What labels drawn from the scores show, worked out where it is asked for: many measures need none of
+    it.
 
     Args:
         partitions: What statistics over bins are of.
@@ -530,9 +522,8 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shared:
-    """
-    What several measures of one table are made from, made when the first of them asks: by what it is called,
-    the table and what was made from it.
+    """What several measures of one table are made from, made when the first of them asks: by what it is
+    called, the table and what was made from it.
     """
 
     made: dict[str, tuple[Table, object]] = field(default_factory=dict)
@@ -546,8 +537,7 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """
-    What the measures of one report share.
+    """What the measures of one report share.
 
     Args:
         bins: The table over the partition of the binned measures.

@@ -31,8 +31,7 @@ from calibcli.values import dataclass
 def debiased_l2(
     table: Table, *, bins: Partition, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
 ) -> Estimate:
-    """
-    Root of the U-statistic T = (1/n) sum_k (S_k^2 - Q_k) / (n_k - 1) over bins with two rows or more.
+    """Root of the U-statistic T = (1/n) sum_k (S_k^2 - Q_k) / (n_k - 1) over bins with two rows or more.
 
     T estimates sum_k p_k e_k^2 without bias for these scores and may be negative, in which case the
     estimate is 0; T itself is among the details. NaN when no bin has two rows.
@@ -96,8 +95,7 @@ def l2_squared_plug_in(sums: BinnedTable) -> float:
 
 
 def score_interval(sums: BinnedTable, t: float, *, confidence: float) -> Interval:
-    """
-    Invert the normal approximation of T with a variance that depends on the value being tested.
+    """Invert the normal approximation of T with a variance that depends on the value being tested.
 
     The interval is {theta >= 0: |T - theta| <= z sqrt(A + D + C theta)}, given for sqrt(theta); the lower end
     allows for the skewness of T. Some bin must have two rows.
@@ -107,8 +105,7 @@ def score_interval(sums: BinnedTable, t: float, *, confidence: float) -> Interva
 
 @dataclass(frozen=True, slots=True)
 class TVariance:
-    """
-    The variance of T as a line in the value theta that it estimates: still + slope theta.
+    """The variance of T as a line in the value theta that it estimates: still + slope theta.
 
     Args:
         still: The part that is there at theta = 0 and whatever theta is.
@@ -133,8 +130,7 @@ class TVariance:
         return 4.0 * (self.noise / self.energy if self.energy > 0 else self.floor) / self.total
 
     def at(self, theta: float) -> tuple[float, float]:
-        """
-        Return the standard deviation and the skewness of T where it estimates theta.
+        """Return the standard deviation and the skewness of T where it estimates theta.
 
         Of sums of a (Z + m)^2, Z normal, the variance is that of 2 a^2 (1 + 2 m^2), the third moment that of
         8 a^3 (1 + 3 m^2): what gaps add to the first adds 6 a times as much to the second, and a is taken
@@ -147,8 +143,7 @@ class TVariance:
 
 
 def t_variance(*ranks: BinnedTable) -> TVariance:
-    """
-    Return the parts of the variance of T, estimated; some bin must have two rows.
+    """Return the parts of the variance of T, estimated; some bin must have two rows.
 
     Args:
         ranks: The table over its bins; or several over the same ones, whose T are added, of classes of which
@@ -190,8 +185,7 @@ def crossed(parts: Floats) -> Floats:
 
 
 def t_interval(t: float, found: TVariance, *, confidence: float, most: float = 1.0) -> Interval:
-    """
-    Return {0 <= theta <= most: |t - theta| <= z sqrt(still + slope theta)}, given for sqrt(theta).
+    """Return {0 <= theta <= most: |t - theta| <= z sqrt(still + slope theta)}, given for sqrt(theta).
 
     Large T are more frequent than the normal law says, and small ones less. At 95 % and below this makes up
     for that; above, the lower end takes the quantile of a gamma law where it is larger, at the whole error.
@@ -222,8 +216,7 @@ _MOST_SKEWED = 4.0
 
 
 def hidden_words(sums: BinnedTable, interval: Interval, *, share: float = 1.0) -> list[str]:
-    """
-    Return that an interval is rough: rows of one bin, labels all alike, may hide more than its upper end.
+    """Return that an interval is rough: rows of one bin, labels all alike, may hide more than its upper end.
 
     T knows of a bin what its labels tell. Of n labels alike a rate by 1 - delta^(1/n) away says nothing. The
     error is one of which the square of this table has a share.
@@ -238,8 +231,7 @@ def hidden_words(sums: BinnedTable, interval: Interval, *, share: float = 1.0) -
 
 
 def t_test(table: Table, *, bins: Partition, calibrated: CalibratedDraws) -> TestResult:
-    """
-    Test calibration by T against labels drawn from the scores.
+    """Test calibration by T against labels drawn from the scores.
 
     Returns:
         T with its Monte-Carlo p-value, exact where cells were not coarsened; undefined where no bin has
@@ -259,8 +251,7 @@ MOST_CHERNOFF_BINS = 100
 
 
 def lower_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float, str]:
-    """
-    Return a lower bound of the l2 error at these scores, one-sided, and its method.
+    """Return a lower bound of the l2 error at these scores, one-sided, and its method.
 
     By Clopper-Pearson for a single score, by Chernoff where that is affordable; otherwise that of the ECE,
     which the l2 error is never below. Which of them is taken does not depend on labels.
@@ -275,8 +266,7 @@ def lower_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float
 
 
 def upper_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float, str] | None:
-    """
-    Return an upper bound of the l2 error at these scores, one-sided, and its method.
+    """Return an upper bound of the l2 error at these scores, one-sided, and its method.
 
     By Clopper-Pearson for a single score, whose rate lies on one fixed side of it, otherwise by Chernoff;
     None where that has no bound.
@@ -288,8 +278,7 @@ def upper_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float
 
 
 def upper_chernoff(table: Table, sums: BinnedTable, *, delta: float) -> float | None:
-    """
-    Return the Chernoff upper bound of the l2 error at these scores; None unless each bin holds one score.
+    """Return the Chernoff upper bound of the l2 error at these scores; None unless each bin holds one score.
 
     A row alone in its bin may be as wrong as its score allows.
     """
@@ -320,8 +309,7 @@ def counted(table: Table, sums: BinnedTable) -> Counts | None:
 
 
 def sun_interval(table: Table, sums: BinnedTable, *, confidence: float) -> str:
-    """
-    Return the set of Sun et al. for the l2 error in words, such as "0 or 0.01 to 0.03"; "none" if empty.
+    """Return the set of Sun et al. for the l2 error in words, such as "0 or 0.01 to 0.03"; "none" if empty.
 
     Values above 0 by the normal law of T with variance sigma_1^2 / n, sigma_1^2 = sum p m^4 - (sum p m^2)^2 +
     4 sum p m^2 var; 0 where |T| is within its spread for calibrated labels, taken exactly from the scores in
@@ -360,8 +348,7 @@ def null_variance_of_t(table: Table, sums: BinnedTable) -> float:
 def plug_in_l2(
     table: Table, *, bins: Partition, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
 ) -> Estimate:
-    """
-    Root of (1/n) sum_k S_k^2 / n_k: the plug-in l2 error, biased upward by the noise of every bin.
+    """Root of (1/n) sum_k S_k^2 / n_k: the plug-in l2 error, biased upward by the noise of every bin.
 
     Returns:
         The estimate with a finite-sample interval for the true l2 error at these scores: above by
@@ -393,8 +380,7 @@ def interval_around_plug_in(table: Table, sums: BinnedTable, value: float, *, co
 
 
 def l2_bounds(table: Table, sums: BinnedTable, *, confidence: float) -> Bounds:
-    """
-    Return bounds of the binned l2 error at these scores by name, each
+    """Return bounds of the binned l2 error at these scores by name, each
     one-sided, and the set of Sun et al.
     """
     delta = (1.0 - confidence) / 2.0

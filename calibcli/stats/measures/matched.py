@@ -21,8 +21,7 @@ C = ClassMeasure
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
-    """
-    What one model answered.
+    """What one model answered.
 
     Args:
         ids: Of the questions, ascending, each once, shape (n,).

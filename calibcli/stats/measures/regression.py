@@ -30,8 +30,7 @@ _WITHIN = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """
-    The deviance of the last coefficient, the others being chosen best for it.
+    """The deviance of the last coefficient, the others being chosen best for it.
 
     Args:
         points: What the curve is fitted to, in orthonormal coordinates, the last feature last.
@@ -54,8 +53,7 @@ class Profile:
         return cls(points, least, rows, float(frame.triangle[-1, -1]))
 
     def around(self, best: Solution, *, level: float) -> tuple[float, float]:
-        """
-        Return the coefficients on both sides of the best one where the deviance reaches a level.
+        """Return the coefficients on both sides of the best one where the deviance reaches a level.
 
         Newton's method for the equations of Venzon & Moolgavkar (1988), Applied Statistics 37: the deviance
         is the level, and the other coefficients are at their best. Where it fails, the root is enclosed.
@@ -135,8 +133,7 @@ class Profile:
 
 
 def least_when_parted(ones: Floats, zeros: Floats, points: newton.Labelled) -> float:
-    """
-    Return the infimum of the mean log loss where a threshold parts the labels.
+    """Return the infimum of the mean log loss where a threshold parts the labels.
 
     Only rows at the threshold itself, where both labels may lie, are left with a loss.
     """
@@ -192,8 +189,8 @@ class _Found:
 
 
 def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    Fit log odds of label 1 = intercept + slope logit(score) by maximum likelihood, and return a coefficient.
+    """Fit log odds of label 1 = intercept + slope logit(score) by maximum likelihood, and return a
+    coefficient.
 
     `cox_intercept` and `cox_slope` are fitted together; `citl_logit` is the intercept for a slope of 1.
 
@@ -232,8 +229,8 @@ def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) ->
 
 
 def _if_calibrated(name: MeasureName, table: Table) -> Reference:
-    """
-    Return what the coefficient tends to if labels follow the scores, and its range by Fisher's information.
+    """Return what the coefficient tends to if labels follow the scores, and its range by Fisher's
+    information.
 
     There is no range where the scores leave fewer than 20 events open, or with importance weights; nor of a
     line where all scores that leave events open have one logit.
@@ -325,8 +322,7 @@ def _by_rate(table: Table, points: newton.Labelled, *, confidence: float) -> tup
 
 
 def _scatter(profile: Profile, best: Solution) -> tuple[float, float]:
-    """
-    Return how far the labels scatter around the best line, by what each row does to the coefficient.
+    """Return how far the labels scatter around the best line, by what each row does to the coefficient.
 
     That is its variance by the labels themselves over that by the likelihood, at least 1; and how many rows
     of equal influence would leave this variance as uncertain.

@@ -135,8 +135,7 @@ _MOST_VALUES = 4_096
 
 
 def brier(table: Table, *, confidence: float | None = 0.95) -> Estimate:
-    """
-    Mean squared difference (label - score)^2.
+    """Mean squared difference (label - score)^2.
 
     Returns:
         The mean with its interval for the population, by Gaffke's bound. `null` is the mean of
@@ -150,8 +149,7 @@ def brier(table: Table, *, confidence: float | None = 0.95) -> Estimate:
 
 
 def log_loss(table: Table, *, confidence: float | None = 0.95) -> Estimate:
-    """
-    Mean of -ln f over rows with label 1 and of -ln(1 - f) over rows with label 0.
+    """Mean of -ln f over rows with label 1 and of -ln(1 - f) over rows with label 0.
 
     Returns:
         The mean with its interval for the population, by Gaffke's bound with the largest loss that a score as
@@ -166,8 +164,8 @@ def log_loss(table: Table, *, confidence: float | None = 0.95) -> Estimate:
 
 
 def spherical(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    Mean of 1 - p / sqrt(f^2 + (1 - f)^2), p the probability given to what happened; 0 is perfect foresight.
+    """Mean of 1 - p / sqrt(f^2 + (1 - f)^2), p the probability given to what happened; 0 is perfect
+    foresight.
 
     The spherical score turned round, so that less is better, as with the others; it lies in [0, 1].
 
@@ -235,8 +233,7 @@ def one_row(table: Table) -> str:
 
 
 def values_of(table: Table, losses: Losses, *, negative: Floats, mean: float) -> Values:
-    """
-    Return how many rows suffered which loss.
+    """Return how many rows suffered which loss.
 
     Importance weights leave no more of that than a mean and its standard error, by the sandwich form.
     """
@@ -287,8 +284,7 @@ def from_cells(cells: ValueCells, *, mean: float, variance: float) -> Values:
 
 
 def rests_on(values: Values, *, largest: float, scale: float = 1.0) -> dict[str, float]:
-    """
-    Return what the interval of a mean rests on, for the details of an estimate.
+    """Return what the interval of a mean rests on, for the details of an estimate.
 
     Args:
         largest: The most that a row can have.
@@ -302,8 +298,7 @@ def rests_on(values: Values, *, largest: float, scale: float = 1.0) -> dict[str,
 
 
 def unseen_words(costly: float, rows: float, *, largest: float | None, delta: float) -> str:
-    """
-    Return what keeps a mean open that these rows by themselves would settle, in words.
+    """Return what keeps a mean open that these rows by themselves would settle, in words.
 
     The largest loss of a row is None where rows are ranked.
     """

@@ -1,5 +1,4 @@
-"""
-Calibration in every segment of the rows at once.
+"""Calibration in every segment of the rows at once.
 
 A segment is the rows that agree in the levels of some columns. Which segments there are never depends on a
 label, so that all that is said here holds given scores and columns.
@@ -52,8 +51,8 @@ Level = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """
-    Rows that agree in every column and in their score, or in the cell of it, ascending; arrays of shape (n,).
+    """Rows that agree in every column and in their score, or in the cell of it, ascending; arrays of shape
+    (n,).
 
     Args:
         leaf: The combination of levels that each is of.
@@ -90,8 +89,7 @@ class Entries:
         positive: Integers,
         scores: tuple[Floats, Floats] | None = None,
     ) -> "Entries":
-        """
-        Return entries of numbered combinations, the first column counting most.
+        """Return entries of numbered combinations, the first column counting most.
 
         Args:
             part: The combination of levels of each entry.
@@ -195,8 +193,7 @@ def entries_of(found: Sums | CrossedCells, sizes: Sequence[int]) -> Crossed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segments:
-    """
-    Every segment that has rows; arrays of shape (n,).
+    """Every segment that has rows; arrays of shape (n,).
 
     Args:
         level: Its level in each column, -1 where it has all of them; shape (n, n_columns).
@@ -228,8 +225,7 @@ class Segments:
         return -self.residual / self.rows
 
     def p_values(self) -> Floats:
-        """
-        Return how probable so large a range is in each segment by itself, were it calibrated.
+        """Return how probable so large a range is in each segment by itself, were it calibrated.
 
         The law is that of a Brownian motion, at what the range is worth where jumps are skewed: a sum of
         labels far out is as rare as one of centred Poisson jumps with its variance and third moment, whose
@@ -346,8 +342,7 @@ def _added(code: Whole, column: npt.NDArray[Any], size: int = 0) -> Floats:
 
 
 def _ranges(entries: Entries, of_leaf: Whole, size: int) -> Floats:
-    """
-    Return the range, 0 included, of the sums of residuals of each segment in the order of the score.
+    """Return the range, 0 included, of the sums of residuals of each segment in the order of the score.
 
     Entries are looked at in runs that stay in the processor's cache; where each path stands, and how high and
     low it has been, is carried from one run to the next.
@@ -373,8 +368,7 @@ def _runs(at: Floats, *, tied: bool) -> Integers:
 
 
 def _reach(residual: Floats, at: Floats | None, new: Integers) -> tuple[Floats, Floats, Floats]:
-    """
-    Return how low and how high the sums of residuals of each segment come, from 0, and where they end.
+    """Return how low and how high the sums of residuals of each segment come, from 0, and where they end.
 
     Entries with the same `at` are one step. Residuals may be those of many draws, shape (draws, n).
     """
@@ -412,8 +406,7 @@ def are_tested(found: Segments, *, least_rows: int) -> Booleans:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
-    """
-    What holds for all tested segments at once.
+    """What holds for all tested segments at once.
 
     Args:
         p_values: Of the tested segments, in their order.
@@ -437,8 +430,7 @@ class Joint:
 
 
 def joint(entries: Crossed, found: Segments, tested: Booleans, *, depth: int, error: float) -> Joint:
-    """
-    Return p-values of the tested segments that hold for all at once, by steps from the smallest.
+    """Return p-values of the tested segments that hold for all at once, by steps from the smallest.
 
     Where entries are few, or segments small, labels are drawn from the scores, and the largest range of all
     segments is looked at in each draw: that is exact, heeds that segments overlap and that few rows take few
@@ -502,8 +494,7 @@ class Ends:
 
 
 def bias_bounds(found: Segments, *, delta: float) -> Ends:
-    """
-    Return bounds of the bias of every segment, each end failing with probability at most `delta`.
+    """Return bounds of the bias of every segment, each end failing with probability at most `delta`.
 
     By the scores alone it is settled which of two bounds is taken: that of Clopper and Pearson, or the one of
     the normal law with a proven error, which is shorter where scores tell the rows of a segment apart.
@@ -523,8 +514,7 @@ def bias_bounds(found: Segments, *, delta: float) -> Ends:
 
 
 def smallest_detectable(found: Segments, *, error: float) -> Floats:
-    """
-    Return the bias of every segment that is found with probability 0.8, at an error probability for each.
+    """Return the bias of every segment that is found with probability 0.8, at an error probability for each.
 
     It is one of the same sign everywhere; labels vary as such do, by the sign by which they vary more.
     """
@@ -543,8 +533,8 @@ def smallest_detectable(found: Segments, *, error: float) -> Floats:
 
 
 class ByCells:
-    """
-    Rows, labels and residuals of every set of columns by cell of the score, added up when they are asked for.
+    """Rows, labels and residuals of every set of columns by cell of the score, added up when they are asked
+    for.
 
     Cells are those in which rows are kept, or else of about equally many rows, equal scores in one.
     """
@@ -577,8 +567,7 @@ class ByCells:
 
 
 def beyond(cells: ByCells, large: Level, added: Sequence[Sequence[int]]) -> dict[Level, float]:
-    """
-    Return for parts of a segment how probable their difference from it is, were they draws of its rows.
+    """Return for parts of a segment how probable their difference from it is, were they draws of its rows.
 
     In each cell of the score the labels of a part are compared with those of the segment, given how many of
     these are 1: differences are added up over the score, and their range has the law of any other. That the
@@ -654,8 +643,7 @@ def columns_of(level: Level) -> tuple[int, ...]:
 
 
 def without(entries: Crossed, large: Level, small: Level, *, least: float = 0.0) -> float:
-    """
-    Return how probable the range in a segment without one of its parts is, were the rest calibrated.
+    """Return how probable the range in a segment without one of its parts is, were the rest calibrated.
 
     What is surely below `least` is not worked out further: the range is no smaller than the whole sum.
     """
@@ -676,8 +664,7 @@ def without(entries: Crossed, large: Level, small: Level, *, least: float = 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """
-    Scores between which the cumulative residuals of a segment rise or fall most; `gap` is mean score less
+    """Scores between which the cumulative residuals of a segment rise or fall most; `gap` is mean score less
     observed rate of its rows there.
     """
 

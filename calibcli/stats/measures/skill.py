@@ -35,8 +35,7 @@ class _Constant(NamedTuple):
 
 
 def brier_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    1 - Brier score / (r (1 - r)), r the rate of label 1 among these rows.
+    """1 - Brier score / (r (1 - r)), r the rate of label 1 among these rows.
 
     Returns:
         The share of the constant forecast's squared error that the score saves, at most 1 and below 0
@@ -50,8 +49,7 @@ def brier_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
 
 
 def log_loss_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    1 - log loss / entropy of r, r the rate of label 1 among these rows.
+    """1 - log loss / entropy of r, r the rate of label 1 among these rows.
 
     Returns:
         As `brier_skill`, of the log loss: the share of the deviance that the score explains. -inf, without an
@@ -132,8 +130,7 @@ def _skill(
 
 
 def _range_if_calibrated(table: Table, step: Floats, loss: float, constant: _Constant) -> Range | None:
-    """
-    Return the range of 1 - A / g(B) over labels that follow the scores; None where cubes are no numbers.
+    """Return the range of 1 - A / g(B) over labels that follow the scores; None where cubes are no numbers.
 
     A and B are as good as normal, and the ratio as good as its expansion to second order around their means:
     where all scores are alike, the first order is nothing.
@@ -212,8 +209,8 @@ class _Rows:
 
 
 def _interval(rows: _Rows, *, confidence: float) -> Interval:
-    """
-    Return the interval of 1 - E a / E c, a the loss of the score and c that of always saying the true rate.
+    """Return the interval of 1 - E a / E c, a the loss of the score and c that of always saying the true
+    rate.
 
     The ratio is above t where E (a - t c) is above 0, which is a mean of bounded rows for each rate. The rate
     is within its bounds but for a tenth of the error, and the least evidence over it counts.

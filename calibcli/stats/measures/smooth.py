@@ -27,8 +27,7 @@ _WIDTH = 0.4
 
 
 def maximum_mean_error(table: Table) -> Estimate:
-    """
-    Return the root of (1/n^2) sum_ij r_i r_j exp(-|f_i - f_j| / 0.4), pairs of a row with itself included.
+    """Return the root of (1/n^2) sum_ij r_i r_j exp(-|f_i - f_j| / 0.4), pairs of a row with itself included.
 
     Returns:
         MMCE as published (a V-statistic); its square and the unbiased square over pairs of different rows are
@@ -60,8 +59,7 @@ def maximum_mean_error(table: Table) -> Estimate:
 
 
 def _range_if_calibrated(table: Table, variance: Floats) -> Range:
-    """
-    Return the range over labels that follow the scores.
+    """Return the range over labels that follow the scores.
 
     The square is a sum of r_i r_j k_ij, whose variance is 2 sum_ij v_i v_j k_ij^2 over pairs of different
     rows and sum_i (E r_i^4 - v_i^2) = sum_i v_i (1 - 4 v_i). Of such a sum of squares of nearly normal
@@ -109,8 +107,7 @@ _METHOD = "refitted splines; lower: test inversion or percentile; upper: percent
 def calibration_index(
     table: Table, *, name: MeasureName, confidence: float = 0.95, seed: int = 0, shared: Shared | None = None
 ) -> Estimate:
-    """
-    Return the mean, median, 90th percentile or maximum over rows of |h(f) - f|, h a smooth curve.
+    """Return the mean, median, 90th percentile or maximum over rows of |h(f) - f|, h a smooth curve.
 
     The log odds of h are a natural cubic spline of those of the score, by maximum likelihood, with 5 knots.
 
@@ -149,8 +146,7 @@ def calibration_index(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Curve:
-    """
-    The spline of a table.
+    """The spline of a table.
 
     Args:
         knots: How many there are.
@@ -199,8 +195,8 @@ class _Curve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Way:
-    """
-    Curves on the way from the diagonal to the fitted one, in log odds, and what fits to labels of each show.
+    """Curves on the way from the diagonal to the fitted one, in log odds, and what fits to labels of each
+    show.
 
     Args:
         score: Of some rows, shape (places,).
@@ -243,8 +239,8 @@ class _Way:
         return _SUMMARIES[name](gap, weight), float(_SUMMARIES[name](true, self.weight))
 
     def ends(self, name: MeasureName, value: float, *, delta: float) -> tuple[float, float]:
-        """
-        Return the lower end, of test inversion and percentile the lesser, and the upper, percentile or basic.
+        """Return the lower end, of test inversion and percentile the lesser, and the upper, percentile or
+        basic.
 
         The curves on the way are all of the fitted one's shape. Where a quantile jumps between two sizes of
         gaps, one of which the fitted curve overstates, only estimates around it show the lesser size. Where
@@ -298,8 +294,8 @@ def _solved(family: Family, points: Labelled, aim: Aim) -> Solution | None:
 
 
 def many_fits(features: Floats, target: Floats, weight: Floats, *, start: Floats) -> Floats:
-    """
-    Return the log odds of many curves of most likelihood over the same features, by Newton's steps at once.
+    """Return the log odds of many curves of most likelihood over the same features, by Newton's steps at
+    once.
 
     Args:
         features: Shape (k, places).

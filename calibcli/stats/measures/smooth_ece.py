@@ -36,8 +36,7 @@ _SCORE = "score"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
-    """
-    Where a table's scores lie on the scale on which they are smoothed.
+    """Where a table's scores lie on the scale on which they are smoothed.
 
     Args:
         places: The scores' places as parts of the scale's length, shape (n_entries,), in [0, 1].
@@ -72,8 +71,7 @@ def score_axis(table: Table) -> Axis:
 
 
 def logit_axis(table: Table) -> Axis:
-    """
-    Return ln(f / (1 - f)) / 4, whose unit is that of the score where the score is 1/2.
+    """Return ln(f / (1 - f)) / 4, whose unit is that of the score where the score is 1/2.
 
     References:
         Blasiok & Nakkiran (2023); their package divides by 4 as well.
@@ -120,8 +118,8 @@ _NARROW = 0.004
 def smooth_ece(
     table: Table, *, confidence: float | None = 0.95, calibrated: if_calibrated.CalibratedDraws | None = None
 ) -> Estimate:
-    """
-    The bandwidth sigma at which the L1 norm of the residuals smoothed by a reflected Gaussian equals sigma.
+    """The bandwidth sigma at which the L1 norm of the residuals smoothed by a reflected Gaussian equals
+    sigma.
 
     Returns:
         smECE, which needs no bins. Upper bound for the population (betting at the fixpoint), lower
@@ -143,8 +141,7 @@ AT_A_BANDWIDTH = "betting; lower: " + BY_MEAN_OR_NOISE
 def smooth_error_at(
     table: Table, bandwidth: float, *, confidence: float | None = 0.95, null: Reference = UNKNOWN
 ) -> Estimate:
-    """
-    Return the L1 norm of the residuals smoothed at a bandwidth that was chosen before the rows were seen.
+    """Return the L1 norm of the residuals smoothed at a bandwidth that was chosen before the rows were seen.
 
     Returns:
         The norm. Upper bound for the population: it is the largest mean of residual times a function into
@@ -182,8 +179,7 @@ def smooth_error_at(
 
 
 def smooth_ece_on(name: MeasureName, table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    SmoothECE along the logit or the normal quantile of the score, with residuals label - f as they are.
+    """SmoothECE along the logit or the normal quantile of the score, with residuals label - f as they are.
 
     References:
         Blasiok & Nakkiran (2023), section 4 on general metrics.
@@ -196,8 +192,7 @@ def smooth_ece_on(name: MeasureName, table: Table, *, confidence: float = 0.95) 
 def smooth_ece_along(
     table: Table, axis: Axis, *, name: MeasureName, confidence: float | None, null: Reference
 ) -> Estimate:
-    """
-    Return SmoothECE with the scores smoothed along a scale; its interval where a confidence is asked for.
+    """Return SmoothECE with the scores smoothed along a scale; its interval where a confidence is asked for.
 
     The scale is an interval, at whose ends the kernel is reflected, so that norms do not increase with the
     bandwidth and both bounds hold as they do for the score itself.
@@ -237,8 +232,7 @@ _ONLY_THESE = "both bounds speak of these scores"
 def _weighted_interval(
     table: Table, value: float, upper: Callable[[float], float], confidence: float
 ) -> Interval:
-    """
-    Return an interval for these scores with importance weights.
+    """Return an interval for these scores with importance weights.
 
     A norm is the largest weighted mean of residual times a function into [-1, 1]; that of the true norm is a
     fixed one, whose mean strays by no more than Hoeffding's margin at the effective number of rows. Below
@@ -268,8 +262,7 @@ def _interval(table: Table, axis: Axis, series: CosineSeries, *, value: float, c
 def upper_bound(
     table: Table, series: CosineSeries, *, delta: float, length: float = 1.0, variance: float | None = None
 ) -> float:
-    """
-    Return an upper bound of the population's smECE, by betting on residuals times the best test function.
+    """Return an upper bound of the population's smECE, by betting on residuals times the best test function.
 
     The best test function at a bandwidth is a fixed one, so no union over functions is needed, and none over
     bandwidths because the norm does not increase.
@@ -285,8 +278,7 @@ def upper_bound(
 
 
 def weighed(table: Table) -> WeighedResiduals:
-    """
-    Return the sizes of a table's residuals; rows are unweighted.
+    """Return the sizes of a table's residuals; rows are unweighted.
 
     Of more scores than the kernel has cells they are rounded up to a multiple of a cell, which claims less.
     """
@@ -306,8 +298,7 @@ def stakes_for(rows: int, variance: float | None, *, delta: float) -> Stakes:
 
 
 def lower_bound(table: Table, axis: Axis, series: CosineSeries, *, delta: float) -> float:
-    """
-    Return max_j min(sigma_j, smECE_sigma_j - b_j - sqrt(ln(m / delta) / (2 n))) over m fixed bandwidths.
+    """Return max_j min(sigma_j, smECE_sigma_j - b_j - sqrt(ln(m / delta) / (2 n))) over m fixed bandwidths.
 
     b_j bounds what label noise adds to the norm on average; smECE >= min(sigma, smECE_sigma) at every sigma.
     """
@@ -329,8 +320,8 @@ def lower_bound(table: Table, axis: Axis, series: CosineSeries, *, delta: float)
 
 
 def noise_of_norm(table: Table, bandwidth: float) -> float:
-    """
-    Return b = int sqrt(sum_i K(f_i, t)^2) dt / (2 n): the mean norm that labels of variance <= 1/4 can make.
+    """Return b = int sqrt(sum_i K(f_i, t)^2) dt / (2 n): the mean norm that labels of variance <= 1/4 can
+    make.
 
     Scores are gathered in cells of an eighth of the bandwidth and the integral taken at steps of a quarter;
     below a bandwidth of 0.004 the cosine series gives it. Both are within one part in a hundred, and the

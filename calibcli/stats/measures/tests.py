@@ -23,8 +23,7 @@ from calibcli.values import dataclass
 
 
 def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:
-    """
-    Test calibration by the path of cumulative residuals, sorted by score.
+    """Test calibration by the path of cumulative residuals, sorted by score.
 
     The path starts at C_0 = 0 and is read only at the ends of blocks of equal scores, so row order does
     not matter. With s = sqrt(sum f (1 - f)), KS = max |C| / s and Kuiper = (max C - min C) / s.
@@ -58,8 +57,7 @@ def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:
 
 
 def path_information(table: Table) -> float:
-    """
-    Return how many steps of one size would make the path as smooth as it is.
+    """Return how many steps of one size would make the path as smooth as it is.
 
     The lesser of sum f (1 - f), in steps of one label, and of the number of equal blocks of ties: where few
     are read, less is seen than the limit law expects.
@@ -75,8 +73,7 @@ def path_information(table: Table) -> float:
 
 
 def spiegelhalter(table: Table) -> TestResult:
-    """
-    Test whether Z = sum (y - f)(1 - 2f) / sqrt(sum (1 - 2f)^2 f (1 - f)) is standard normal, two-sided.
+    """Test whether Z = sum (y - f)(1 - 2f) / sqrt(sum (1 - 2f)^2 f (1 - f)) is standard normal, two-sided.
 
     Blind to shifts where scores are symmetric about 1/2, so never to be read alone.
 
@@ -97,8 +94,7 @@ def spiegelhalter(table: Table) -> TestResult:
 
 
 def z_information(table: Table) -> float:
-    """
-    Return how many rows that add alike would make Z as close to normal as it is, 0 where Z is undefined.
+    """Return how many rows that add alike would make Z as close to normal as it is, 0 where Z is undefined.
 
     The squared sum of their variances over the sum of fourth moments: rows near 1/2 add next to nothing.
     """
@@ -115,8 +111,7 @@ def z_information(table: Table) -> float:
 
 
 def z_p_value(table: Table, *, generator: np.random.Generator, draws: int) -> tuple[float, str]:
-    """
-    Return the p-value of |Z| by labels drawn on cells, and the words for how they were drawn.
+    """Return the p-value of |Z| by labels drawn on cells, and the words for how they were drawn.
 
     The observed labels are summed over the same cells, in which 1 - 2f varies little where it matters.
     """
@@ -161,8 +156,7 @@ def calibration_tests(
     calibrated: CalibratedDraws | None,
     seed: int = DEFAULT_SEED,
 ) -> tuple[tuple[TestResult, ...], CombinedTest | None]:
-    """
-    Run tests, and combine Kuiper, Spiegelhalter and T where they are among them.
+    """Run tests, and combine Kuiper, Spiegelhalter and T where they are among them.
 
     P-values come from labels drawn from the scores where the limit laws are poor, which the information in
     the rows decides, test by test, not their number (`_by_law`); for T always.
@@ -226,8 +220,7 @@ def _of_path(result: TestResult, drawn: DrawnPaths) -> TestResult:
 
 
 def _by_law(information: float) -> bool:
-    """
-    Whether a limit law is good enough for a p-value: the one rule for all tests.
+    """Whether a limit law is good enough for a p-value: the one rule for all tests.
 
     A test's information is the number of open rows, all alike, with which its statistic would be as near to
     its limit as it is. Sums of labels lie on a lattice: at 400, that moves a level of 5 % by .3 % at most.
@@ -281,8 +274,7 @@ def _combine(results: tuple[TestResult, ...]) -> CombinedTest:
 
 
 def hosmer_lemeshow(table: Table, *, bins: Partition) -> TestResult:
-    """
-    Test H = sum_k S_k^2 / V_k, with S_k the bin's sum of label - score and V_k its sum of f (1 - f).
+    """Test H = sum_k S_k^2 / V_k, with S_k the bin's sum of label - score and V_k its sum of f (1 - f).
 
     The law is chi-squared with as many degrees of freedom as bins with V_k > 0, since nothing was fitted to
     these rows; two fewer hold for the rows a logistic model was fitted to, which no one should test by.
@@ -305,8 +297,7 @@ def hosmer_lemeshow(table: Table, *, bins: Partition) -> TestResult:
 
 
 def rate_test(name: TestName, table: Table) -> TestResult:
-    """
-    Test whether as many rows have label 1 as the mean score says: not more, or neither more nor fewer.
+    """Test whether as many rows have label 1 as the mean score says: not more, or neither more nor fewer.
 
     One-sided exactly, or by Jeffreys' prior; two-sided by twice the smaller tail.
 

@@ -38,8 +38,7 @@ _FEW_SCORES = 400
 
 
 def u_test(table: Table) -> TestResult:
-    """
-    Test intercept 0 and slope 1 by the likelihood ratio, on rows that no one fitted anything to.
+    """Test intercept 0 and slope 1 by the likelihood ratio, on rows that no one fitted anything to.
 
     U = 2 (log likelihood of the best line in the logit - that of the scores), with the chi-squared law of 2
     degrees of freedom, whose tail is exp(-U / 2). Sees over- and underconfidence and shifts, and no other
@@ -72,8 +71,7 @@ def u_test(table: Table) -> TestResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnU:
-    """
-    U of labels drawn from the scores.
+    """U of labels drawn from the scores.
 
     The observed labels go through the very steps that the drawn ones take, as exactness requires.
 
@@ -111,8 +109,7 @@ def drawn_u(table: Table, *, generator: np.random.Generator, draws: int) -> Draw
 
 
 def line_information(table: Table) -> float:
-    """
-    Return how many open rows, all alike, would bring U as near to chi-squared as it is.
+    """Return how many open rows, all alike, would bring U as near to chi-squared as it is.
 
     In units in which the rows' pulls at level and slope have variance 1 in sum: 2 over the sum of fourth
     moments. A row far out, by its logit, pulls strongly.
@@ -137,8 +134,7 @@ def _fourth_moments(table: Table) -> Floats:
 
 
 def likelihood_ratios(z: Floats, rows: Integers, positive: Floats) -> Floats:
-    """
-    Return U of many sets of labels at the same scores, by Newton steps for all of them together.
+    """Return U of many sets of labels at the same scores, by Newton steps for all of them together.
 
     A step that lowers the likelihood, and moves no logit by more than r, is cut to ln(1 + r) / r of itself,
     with which it rises. Where a threshold parts a set, it rises towards its bound until a step gains nothing.

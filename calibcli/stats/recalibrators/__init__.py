@@ -65,8 +65,7 @@ class Guarantee(Declared):
 
 
 class Recalibrator(Declared, ABC):
-    """
-    A fitted map on [0, 1], by default an increasing one with a continuum of outputs, and nothing to note.
+    """A fitted map on [0, 1], by default an increasing one with a continuum of outputs, and nothing to note.
 
     Nothing is ever half built: an instance comes from `fit` or `from_dict`. `from_dict` of `to_dict`, which
     gives the `parameters` of an artifact, predicts the same bits, and a fit depends on the table alone.
@@ -80,8 +79,7 @@ class Recalibrator(Declared, ABC):
     @classmethod
     @abstractmethod
     def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
-        """
-        Fit to a table.
+        """Fit to a table.
 
         Args:
             table: The fit rows.

@@ -31,8 +31,8 @@ def solved_within_bounds(
     table: Table,
     rows: Rows | None,
 ) -> tuple[Solution, tuple[float, ...]]:
-    """
-    Fit with every coefficient but the first few at least 0; return the fit on its face, and all coefficients.
+    """Fit with every coefficient but the first few at least 0; return the fit on its face, and all
+    coefficients.
 
     The best such fit lies inside one face of what is allowed, and is the unbounded fit of the features kept
     there; so each face is fitted, the one that holds nothing at 0 first, and the best is proved by the
@@ -111,8 +111,7 @@ _LN2 = math.log(2.0)
 
 @dataclass(frozen=True, slots=True)
 class Beta(LogitMap):
-    """
-    1 / (1 + exp(-(a ln f - b ln(1 - f) + c))) with a, b >= 0.
+    """1 / (1 + exp(-(a ln f - b ln(1 - f) + c))) with a, b >= 0.
 
     References:
         Kull, Silva Filho & Flach (2017), AISTATS, section 4.
@@ -130,8 +129,7 @@ class Beta(LogitMap):
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
-        """
-        Fit by maximum likelihood under a, b >= 0, or by least squares started from there.
+        """Fit by maximum likelihood under a, b >= 0, or by least squares started from there.
 
         Where a threshold on the score (1/2, where m = 1/2) parts the labels, the targets are smoothed, as
         they always are on request.

@@ -34,8 +34,7 @@ _CUT_FROM_THE_ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class Histogram(Recalibrator):
-    """
-    The mean label of the fit rows in each bin.
+    """The mean label of the fit rows in each bin.
 
     References:
         Zadrozny & Elkan (2001), ICML.
@@ -48,8 +47,7 @@ class Histogram(Recalibrator):
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
-        """
-        Take the mean label in each bin; a bin without rows gets 1/2.
+        """Take the mean label in each bin; a bin without rows gets 1/2.
 
         Args:
             options: How many bins to cut (ties can make equal-mass bins fewer), and how.
@@ -103,8 +101,7 @@ class Histogram(Recalibrator):
 
 
 def training_guarantee(bins: int, rows: int, *, binning: Binning) -> Guarantee:
-    """
-    Return bounds on the calibration error of histogram binning that hold before any new row is seen.
+    """Return bounds on the calibration error of histogram binning that hold before any new row is seen.
 
     References:
         `docs/methods.md`, guarantee of histogram binning, for sqrt(K/(2n)) and its tail. The sharper one uses

@@ -20,8 +20,7 @@ from calibcli.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Isotonic(Recalibrator):
-    """
-    The non-decreasing map with the least squared error on the fit rows (and the least log loss).
+    """The non-decreasing map with the least squared error on the fit rows (and the least log loss).
 
     Its blocks depend on the labels, which voids the bounds of fixed bins: there is no guarantee.
 
@@ -34,8 +33,7 @@ class Isotonic(Recalibrator):
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
-        """
-        Pool adjacent violators, ties first.
+        """Pool adjacent violators, ties first.
 
         Args:
             options: With `step` the level changes at the midpoint between neighbouring blocks, on the left
@@ -87,8 +85,7 @@ def _steps(entries: ScoreTable, blocks: Blocks) -> BinMap:
 
 @dataclass(frozen=True, slots=True)
 class CentredIsotonic(Recalibrator):
-    """
-    Linear between one point for each block of an isotonic fit: its mean score and its mean label.
+    """Linear between one point for each block of an isotonic fit: its mean score and its mean label.
 
     So the map is strictly increasing from the first of these points to the last, and scores that an
     isotonic fit makes equal keep their order. Outside it is constant, at the level of the isotonic fit. A

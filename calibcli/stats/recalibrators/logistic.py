@@ -39,8 +39,7 @@ _LARGEST_TERM = 2.0**32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowGradient:
-    """
-    Work for a pass over rows: the gradient of the summed loss, in integers.
+    """Work for a pass over rows: the gradient of the summed loss, in integers.
 
     Args:
         coefficients: Where the gradient is taken, shape (k,).
@@ -178,9 +177,8 @@ class Solution:
         return np.asarray(np.sum(np.abs(frame.triangle) * largest[:, np.newaxis], axis=0))
 
     def _refined(self, rows: Rows, total_rows: int) -> newton.Optimum:
-        """
-        Return the optimum over the rows, from that over the cells that they were rounded to; its gradient is
-        that before the last step, as the one after would take another pass.
+        """Return the optimum over the rows, from that over the cells that they were rounded to; its gradient
+        is that before the last step, as the one after would take another pass.
         """
         if total_rows > _MOST_ROWS:
             many = f"{total_rows:,} rows are more than the {_MOST_ROWS:,}"
@@ -238,8 +236,7 @@ def solved(family: newton.Family, points: newton.Labelled, *, aim: newton.Aim) -
 def solved_or_smoothed(
     family: newton.Family, table: Table, rows: Rows | None, *, options: FitOptions, least: int
 ) -> Solution:
-    """
-    Fit to the labels, or to smoothed targets where some curve of the family parts the labels; at least so
+    """Fit to the labels, or to smoothed targets where some curve of the family parts the labels; at least so
     many scores must differ. The rows behind a grid table are for the last steps.
     """
     points = newton.Labelled.of(table)

@@ -1,5 +1,4 @@
-"""
-Maps whose log odds are a polynomial of the score's: the score itself, the prior shift, temperature, Platt
+"""Maps whose log odds are a polynomial of the score's: the score itself, the prior shift, temperature, Platt
 scaling and quadratic recalibration.
 """
 
@@ -46,8 +45,7 @@ class Identity(Recalibrator):
 
 @dataclass(frozen=True, slots=True)
 class Intercept(LogitMap):
-    """
-    1 / (1 + exp(-(intercept + logit(score)))).
+    """1 / (1 + exp(-(intercept + logit(score)))).
 
     Right where labels became rarer or more frequent and nothing else changed.
 
@@ -84,8 +82,7 @@ def check_prior(prior: float) -> None:
 
 
 def shifted(probability: Floats, *, fitted: float, prior: float) -> Floats:
-    """
-    Multiply the odds by those of the new base rate over those of the old one.
+    """Multiply the odds by those of the new base rate over those of the old one.
 
     Assumes label shift: scores of positives, and those of negatives, are distributed as they were, and only
     the share of positives differs. Then this is Bayes' rule. 0 and 1 stay.
@@ -115,8 +112,7 @@ def odds_shares(*, fitted: float, prior: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Temperature(LogitMap):
-    """
-    1 / (1 + exp(-logit(score) / temperature)).
+    """1 / (1 + exp(-logit(score) / temperature)).
 
     References:
         Guo, Pleiss, Sun & Weinberger (2017), ICML, section 4.2.
@@ -131,8 +127,7 @@ class Temperature(LogitMap):
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
-        """
-        Fit by maximum likelihood, or by least squares started from there.
+        """Fit by maximum likelihood, or by least squares started from there.
 
         Where the threshold 1/2 parts the labels, the targets are smoothed, as they always are on request.
         """
@@ -180,8 +175,7 @@ def _no_rise() -> InputProblem:
 
 @dataclass(frozen=True, slots=True)
 class Platt(LogitMap):
-    """
-    1 / (1 + exp(-(intercept + slope logit(score)))).
+    """1 / (1 + exp(-(intercept + slope logit(score)))).
 
     References:
         Platt (1999), Probabilistic outputs for support vector machines, section 2.
@@ -196,8 +190,7 @@ class Platt(LogitMap):
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
-        """
-        Fit by maximum likelihood, or by least squares started from there.
+        """Fit by maximum likelihood, or by least squares started from there.
 
         Where a threshold on the score parts the labels, the targets are smoothed, as they always are on
         request.
@@ -243,8 +236,7 @@ class Quadratic(LogitMap):
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
-        """
-        Fit by maximum likelihood, or by least squares started from there.
+        """Fit by maximum likelihood, or by least squares started from there.
 
         Where a parabola parts the labels, the targets are smoothed, as they always are on request.
         """

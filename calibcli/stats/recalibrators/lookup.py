@@ -115,8 +115,7 @@ class Polyline(Declared, Arrays):
         return self.knots
 
     def predict(self, scores: Floats) -> Floats:
-        """
-        Return the function at each score: exact at knots, monotone, never NaN.
+        """Return the function at each score: exact at knots, monotone, never NaN.
 
         `numpy.interp` is none of this where neighbouring knots are a denormal number apart.
         """

@@ -32,8 +32,7 @@ _LEAST_SHARE = 1e-14
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """
-    What a logistic curve is fitted to.
+    """What a logistic curve is fitted to.
 
     Args:
         design: The features, shape (k, n); fits are best behaved when they are orthonormal under the weights.
@@ -120,8 +119,7 @@ def squared_loss(points: Points, at: Floats) -> Slopes:
 
 
 def minimise(loss: Loss, points: Points, *, start: Floats, what: str) -> Optimum:
-    """
-    Minimise a mean loss by Newton steps, halved until the loss falls or the gradient shrinks.
+    """Minimise a mean loss by Newton steps, halved until the loss falls or the gradient shrinks.
 
     Ends when the gradient is below 1e-10 and the next step below 1e-8 (of the largest coefficient, where that
     is above 1), and then still takes that step.
@@ -230,8 +228,7 @@ _WORDS = {1: "one", 2: "two", 3: "three"}
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """
-    The logits offset + sum of coefficient times feature.
+    """The logits offset + sum of coefficient times feature.
 
     Args:
         features: From scores, shape (n,), to features, shape (k, n).
@@ -245,9 +242,8 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """
-    What a fit minimises; targets are Platt's `smoothed` ones rather than the labels on request, or where the
-    labels, being `separated`, have no finite fit.
+    """What a fit minimises; targets are Platt's `smoothed` ones rather than the labels on request, or where
+    the labels, being `separated`, have no finite fit.
     """
 
     loss: FitLoss
@@ -258,8 +254,7 @@ class Aim:
 
     @classmethod
     def of(cls, table: Table, options: FitOptions, *, separated: bool) -> Self:
-        """
-        Return the labels as targets; or, on request or where they are separated, smoothed ones.
+        """Return the labels as targets; or, on request or where they are separated, smoothed ones.
 
         These are (n1 + 1)/(n1 + 2) for label 1 and 1/(n0 + 2) for label 0, with n1 and n0 numbers of rows.
 
@@ -282,8 +277,7 @@ class Aim:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labelled:
-    """
-    The points of a table, label 0 first, without those of no weight.
+    """The points of a table, label 0 first, without those of no weight.
 
     On a grid table a cell gives two, the mean scores of its labels.
     """
@@ -362,8 +356,7 @@ _LEAST_PART = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """
-    An orthonormal basis of the features under the weights.
+    """An orthonormal basis of the features under the weights.
 
     Args:
         design: The basis at each point, shape (k, n).
@@ -425,9 +418,8 @@ def parted(ones: Floats, zeros: Floats) -> bool:
 
 
 def parted_by(design: Floats, label: npt.NDArray[np.bool_]) -> bool:
-    """
-    Whether some combination of features is nowhere negative at label 1, nowhere positive at label 0, and not
-    0 everywhere.
+    """Whether some combination of features is nowhere negative at label 1, nowhere positive at label 0, and
+    not 0 everywhere.
 
     Then, and only then, the likelihood has no maximum, given that the features are independent.
 

@@ -33,8 +33,7 @@ _CLEARLY = 2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """
-    Coefficients of one kind: of the values of a column, or of an intersection of columns.
+    """Coefficients of one kind: of the values of a column, or of an intersection of columns.
 
     Args:
         cells: The levels that each coefficient belongs to, shape (k, n_columns of the term).
@@ -64,8 +63,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """
-    The values of columns that rows have, and which intersections of them may have coefficients.
+    """The values of columns that rows have, and which intersections of them may have coefficients.
 
     Args:
         levels: For each column the level of each leaf, shape (n_columns, n_leaves); and the same in
@@ -110,8 +108,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """
-    Rows by leaf and score, and the coefficients that speak of them.
+    """Rows by leaf and score, and the coefficients that speak of them.
 
     Args:
         starts: Where each leaf begins among the entries, shape (n_leaves,).
@@ -131,9 +128,8 @@ class Design:
 
     @classmethod
     def of(cls, starts: Integers, z: Floats, rows: Integers, grid: Grid) -> Self:
-        """
-        Return the design of rows with an offset and a slope for each value of a column; `rows` are how often
-        each entry counts.
+        """Return the design of rows with an offset and a slope for each value of a column; `rows` are how
+        often each entry counts.
         """
         centre = float(np.sum(z * rows) / np.sum(rows))
         every = cls(starts, z, centre, (), GLOBAL, grid)
@@ -146,8 +142,7 @@ class Design:
         return replace(self, terms=(*self.terms, *placed), size=firsts[-1], left_out=self.left_out + left_out)
 
     def crossing(self, many: int, here: "Here") -> Self:
-        """
-        Return the design with the intersections of so many columns that the rows speak for.
+        """Return the design with the intersections of so many columns that the rows speak for.
 
         These are those in which the squared sums of residuals clearly exceed their variances, less the share
         that the terms of fewer columns settle: there the marginal likelihood rises with the variance of a
@@ -195,8 +190,7 @@ class Design:
         return replace(self, terms=(), size=GLOBAL)
 
     def shared(self, squares: Floats) -> "Design":
-        """
-        Return the design in which each coefficient of categories has a share of its own in the variance.
+        """Return the design in which each coefficient of categories has a share of its own in the variance.
 
         Those of a kind follow Student's law: most are next to nothing, and few are large, which one variance
         for all would hold back too much. Given its scale v and what the rows say of a square, a coefficient's
@@ -291,8 +285,7 @@ def _numbered(code: Integers, size: int) -> tuple[Integers, Integers]:
 
 
 def _roughness(cells: Integers, ordered: Sequence[int]) -> Floats:
-    """
-    Return the penalty of coefficients themselves, or of how rough they are over neighbouring intervals.
+    """Return the penalty of coefficients themselves, or of how rough they are over neighbouring intervals.
 
     Of one column these are second differences, which leave a straight line alone, of intersections first
     ones; and a little of the coefficients, so that every one is held. Scaled so that coefficients that follow
@@ -331,8 +324,7 @@ def _steps(cells: Integers, ordered: Sequence[int]) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Here:
-    """
-    The summed log loss of rows at some coefficients, with its penalty.
+    """The summed log loss of rows at some coefficients, with its penalty.
 
     Args:
         pulls: Sums over leaves of p less the label.
@@ -347,8 +339,7 @@ class Here:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """
-    Rows to fit.
+    """Rows to fit.
 
     Args:
         ones: How many rows of each entry have label 1, or what their targets sum to; shape (n,).
@@ -388,8 +379,7 @@ class Problem:
         return self.design.crossed(here.weights) + self.penalty
 
     def gap(self, here: Here, curvature: Floats) -> float:
-        """
-        Return what the summed loss lies above its optimum at most; infinity where that is not known.
+        """Return what the summed loss lies above its optimum at most; infinity where that is not known.
 
         The third derivative of the loss of a row is at most the second times the length of the way in its
         logit (Bach 2010, Electronic Journal of Statistics 4, lemma 1). With x the product of the Newton
@@ -445,8 +435,8 @@ def _inverted_below(root: Floats) -> Floats:
 def descend(
     problem: Problem, start: Floats, *, within: float, curvature: Floats | None = None
 ) -> tuple[Floats, Here]:
-    """
-    Return the coefficients at which half the squared Newton decrement is at most `within`, and what is there.
+    """Return the coefficients at which half the squared Newton decrement is at most `within`, and what is
+    there.
 
     Args:
         within: In units of the summed loss.
@@ -491,8 +481,7 @@ _ROUNDS, _TURNS, _SETTLED, _ROUGHLY = 6, 8, 0.05, 0.3
 
 
 def with_variances(problem: Problem) -> tuple[Problem, tuple[float, ...]]:
-    """
-    Return the problem with the terms that the rows speak for, penalised by the variance of each.
+    """Return the problem with the terms that the rows speak for, penalised by the variance of each.
 
     Values come first, then intersections of two columns in which residuals are left, then of more. Each time
     the marginal likelihood of the rows, with the curvature at the optimum (Laplace), is climbed by a
@@ -575,8 +564,7 @@ def _variances(terms: Sequence[Term], variances: Floats, at: Floats, inverse: Fl
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Losses:
-    """
-    Held-out log losses of a cross-validation, summed over each fold.
+    """Held-out log losses of a cross-validation, summed over each fold.
 
     Args:
         rows: Of each fold, shape (n_folds,), as for the raw scores and for the curve of all rows.
@@ -603,8 +591,7 @@ _NESTED = 5_000
 def cross_validated(
     problem: Problem, folds: Sequence[Fold], *, variances: Sequence[float], whole: Problem
 ) -> Losses:
-    """
-    Return losses of rows that the fit had not seen, for each strength of the penalty.
+    """Return losses of rows that the fit had not seen, for each strength of the penalty.
 
     The variances are found anew without them, of few rows the terms, too.
 

@@ -1,5 +1,4 @@
-"""
-Pooling adjacent violators: exactly, and on a grid table with a second look at a few of its rows.
+"""Pooling adjacent violators: exactly, and on a grid table with a second look at a few of its rows.
 
 The levels of an isotonic fit are the slopes of the greatest convex minorant of the cumulative sum diagram,
 the points (rows, rows with label 1) up to each score. Blocks of equal level begin and end where it bends.
@@ -53,8 +52,7 @@ _ALIKE = 0.99
 
 
 def bends(rows: Integers, positive_rows: Integers) -> Places:
-    """
-    Return where the minorant bends.
+    """Return where the minorant bends.
 
     Points that are not below a path through some of the points are not below the minorant either, and so
     cannot be where it bends: they are left out, and the path is led through the lowest of the others, until
@@ -92,8 +90,7 @@ def diagram(counts: Integers) -> Integers:
 
 
 def _above(x: Integers, y: Integers, *, ends: tuple[Integers, Integers], sizes: Places) -> Integers:
-    """
-    Return how far points lie above the chords of their blocks, times the width of the chord.
+    """Return how far points lie above the chords of their blocks, times the width of the chord.
 
     Args:
         x: Abscissae, from 0 to `MOST_ROWS`, shape (n,).
@@ -158,9 +155,8 @@ def _does_not_rise(
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """
-    The blocks of equal level of an isotonic fit, all of shape (n_blocks,); levels are mean labels by weight,
-    strictly ascending.
+    """The blocks of equal level of an isotonic fit, all of shape (n_blocks,); levels are mean labels by
+    weight, strictly ascending.
     """
 
     first: Floats
@@ -198,8 +194,7 @@ def pooled(entries: ScoreTable) -> Blocks:
 
 
 def pruned(table: GridTable, rows: Rows) -> ScoreTable:
-    """
-    Return a table that pools into the very blocks of the exact table of all rows.
+    """Return a table that pools into the very blocks of the exact table of all rows.
 
     Cells in which a block may begin or end are replaced by the exact scores of their rows. The others lie
     inside a block: neighbours stand as one score, with their counts and their mean score. Where cells that
@@ -225,8 +220,7 @@ def pruned(table: GridTable, rows: Rows) -> ScoreTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pieces:
-    """
-    Pieces of [0, 1] that have rows, ascending, each column of shape (n_pieces,).
+    """Pieces of [0, 1] that have rows, ascending, each column of shape (n_pieces,).
 
     Args:
         node: The leaf of a tree that a piece is; negative for one inside a block.
@@ -303,8 +297,7 @@ class Pieces:
 
 
 def unsettled(table: GridTable | Pieces) -> Places:
-    """
-    Return the positions of the cells in which a block may begin or end.
+    """Return the positions of the cells in which a block may begin or end.
 
     Whatever the order of the rows in a cell, the diagram stays above the path over its lower corner, where
     all rows with label 0 come first. If the corner is not below the minorant of the cell borders, then the

@@ -23,8 +23,7 @@ from calibcli.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ScalingBinning(Recalibrator):
-    """
-    A map whose outputs are replaced by their mean in each of a few bins.
+    """A map whose outputs are replaced by their mean in each of a few bins.
 
     The output is discrete, so its true calibration error can be bounded, and yet the values are averages
     of a smooth fit and hence less noisy than mean labels.
@@ -40,8 +39,7 @@ class ScalingBinning(Recalibrator):
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
-        """
-        Fit the base, cut its outputs into bins of equal mass, average them in each.
+        """Fit the base, cut its outputs into bins of equal mass, average them in each.
 
         Args:
             options: The base and what it reads, most bins (ties can make them fewer), and the split: `none`
@@ -99,8 +97,7 @@ _CONFIDENCE = 0.95
 
 
 def _balance(counts: Integers) -> str:
-    """
-    Say whether every bin holds between half and twice its equal share of the rows that are to come.
+    """Say whether every bin holds between half and twice its equal share of the rows that are to come.
 
     The counts are those of rows that had no part in cutting the bins, so that each is binomial. That every
     bin keeps within its limits needs no allowance for their number; that some bin does not needs one.

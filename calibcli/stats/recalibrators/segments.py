@@ -227,8 +227,8 @@ class StrengthTrial(Declared):
 
 @dataclass(frozen=True, slots=True)
 class SegmentMap(Declared):
-    """
-    1 / (1 + exp(-t)), with t = z + intercept + slope (z - centre) + offsets and slopes of a row's segments.
+    """1 / (1 + exp(-t)), with t = z + intercept + slope (z - centre) + offsets and slopes of a row's
+    segments.
 
     z is the logit of the score. Offsets and slopes minimise the log loss and a penalty, so that what few rows
     say counts little; the penalty of each kind follows from how large its coefficients are (a variance).
@@ -379,8 +379,7 @@ def fit_segments(
     folds: int,
     generator: np.random.Generator,
 ) -> SegmentFit:
-    """
-    Fit a map to rows by the levels of their columns and by score.
+    """Fit a map to rows by the levels of their columns and by score.
 
     Args:
         leaves: Rows added up; a part is the levels of all columns, the first one counting most.
@@ -471,8 +470,7 @@ def _folds(
 
 
 def _trials(losses: penalised.Losses) -> tuple[StrengthTrial, ...]:
-    """
-    Return what was tried, and which was chosen.
+    """Return what was tried, and which was chosen.
 
     Of all repairs that is the strongest penalty whose loss exceeds the least by at most half a standard error
     of the difference; but the raw scores stay unless that beats them by more than a whole one.

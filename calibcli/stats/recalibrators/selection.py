@@ -97,8 +97,7 @@ class Selection(Declared):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldLosses:
-    """
-    Mean losses of the folds of a cross-validation.
+    """Mean losses of the folds of a cross-validation.
 
     Args:
         weight: Weight of the rows of each fold, shape (n_folds,).
@@ -126,8 +125,7 @@ class FoldLosses:
         return bool(np.isfinite(losses).all()) and more > _HALF * (error or 0.0)
 
     def difference(self, losses: Floats, best: Floats) -> tuple[float, float | None]:
-        """
-        Return how much larger a loss is than another over rows, and its standard error over folds.
+        """Return how much larger a loss is than another over rows, and its standard error over folds.
 
         The error is that of the K differences, weighted by rows, over the root of K: what makes a fold hard
         for both methods alike cancels.
@@ -143,8 +141,7 @@ class FoldLosses:
 
 
 def choose(found: FoldLosses, *, unchanged: bool = True) -> tuple[Trial, ...]:
-    """
-    Choose a method by the rule of one standard error.
+    """Choose a method by the rule of one standard error.
 
     The best method has the smallest mean loss. Chosen is the simplest whose loss exceeds the best one's by at
     most one standard error of the difference, and the simplest of all is to change nothing, unless a method

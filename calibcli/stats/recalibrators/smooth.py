@@ -24,8 +24,7 @@ _ROWS_IN_A_BLOCK = 2
 
 
 def normal_noise(seed: int, places: Integers) -> Floats:
-    """
-    Return a standard normal number for each row, the same however rows are cut into batches.
+    """Return a standard normal number for each row, the same however rows are cut into batches.
 
     Rows at the same place of different files share theirs, as they do where files are treated one by one.
 
@@ -71,8 +70,7 @@ _DIGITS = 9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Smooth(Recalibrator, Arrays):
-    """
-    The mean label of the fit rows, each weighing what a reflected Gaussian around it gives to the score.
+    """The mean label of the fit rows, each weighing what a reflected Gaussian around it gives to the score.
 
     Randomised, a score is first moved by a draw from that kernel, and the curve is read where it lands. The
     curve is the mean label of the rows that land there, so the output is perfectly calibrated in the
@@ -101,8 +99,7 @@ class Smooth(Recalibrator, Arrays):
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:  # noqa: ARG003
-        """
-        Smooth labels and rows by the same kernel, and divide.
+        """Smooth labels and rows by the same kernel, and divide.
 
         Where the kernel sees no rows the curve is drawn straight between the nearest places where it does,
         and level beyond the outermost of them.

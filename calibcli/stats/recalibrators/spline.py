@@ -20,8 +20,7 @@ from calibcli.values import dataclass
 
 
 def natural(z: Floats, knots: Floats, *, values: Floats) -> Floats:
-    """
-    Return natural cubic splines with the same knots, shape (m, n).
+    """Return natural cubic splines with the same knots, shape (m, n).
 
     Args:
         z: Where, shape (n,).
@@ -104,8 +103,7 @@ _LEAST_WIDTH = 2.0**-56
 
 @dataclass(frozen=True, slots=True)
 class Spline(LogitMap):
-    """
-    1 / (1 + exp(-s(logit(score)))), s a natural cubic spline: straight outside its knots.
+    """1 / (1 + exp(-s(logit(score)))), s a natural cubic spline: straight outside its knots.
 
     References:
         Harrell (2015), Regression Modeling Strategies, 2nd edition, section 2.4.5.
@@ -125,8 +123,7 @@ class Spline(LogitMap):
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
-        """
-        Fit by maximum likelihood, or by least squares started from there.
+        """Fit by maximum likelihood, or by least squares started from there.
 
         There are at most 5 knots, at quantiles of the fit scores; where ties make some of them meet, fewer.
         Where a spline parts the labels, the targets are smoothed, as they always are on request.
@@ -168,8 +165,7 @@ class Spline(LogitMap):
 
 
 def knots_of(table: Table, rows: Rows | None) -> tuple[float, ...]:
-    """
-    Return the knots: logits of as many quantiles of the scores as differ, 5 at most.
+    """Return the knots: logits of as many quantiles of the scores as differ, 5 at most.
 
     Where all quantiles meet, in one row that outweighs the rest by far or in one cell, they are the ends of
     the points.

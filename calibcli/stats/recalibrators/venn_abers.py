@@ -26,8 +26,7 @@ from calibcli.values import dataclass
 
 
 def levels_with_one_more(rows: Integers, positive_rows: Integers) -> tuple[Floats, Floats]:
-    """
-    Return the isotonic level of every score after one row is added to it, first with label 0, then with 1.
+    """Return the isotonic level of every score after one row is added to it, first with label 0, then with 1.
 
     A row of label 1 below a score is pooled with it, and one of label 0 with the score below it. So
     between two neighbouring scores the level with label 0 is that of the lower one, and with label 1 that of
@@ -51,8 +50,8 @@ def levels_with_one_more(rows: Integers, positive_rows: Integers) -> tuple[Float
 
 
 def _lines(rows: Integers, positive_rows: Integers, corners: Places) -> tuple[Integers, Integers]:
-    """
-    Return the lowest line from each point of the cumulative sums to a corner behind it, with label 1 added.
+    """Return the lowest line from each point of the cumulative sums to a corner behind it, with label 1
+    added.
 
     The level of a score with the added row is the steepest of these lines from the points before it.
     """
@@ -111,9 +110,8 @@ class Bracket(Declared, Arrays):
 
     @classmethod
     def of(cls, table: ScoreTable) -> Self:
-        """
-        Find both levels of every score, of one row or more without importance weights; equal neighbours are
-        kept once.
+        """Find both levels of every score, of one row or more without importance weights; equal neighbours
+        are kept once.
         """
         lower, upper = levels_with_one_more(table.rows, table.positive_rows)
         rises = lower > np.concatenate(([0.0], lower[:-1]))
@@ -139,8 +137,7 @@ class Bracket(Declared, Arrays):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VennAbers(Recalibrator):
-    """
-    p1 / (1 - p0 + p1), p0 and p1 being the isotonic level at a score once a row of label 0 or 1 joins it.
+    """p1 / (1 - p0 + p1), p0 and p1 being the isotonic level at a score once a row of label 0 or 1 joins it.
 
     One of p0 and p1 is a calibrated probability: the one of the label that comes. Which one is not known,
     and [p0, p1] is no confidence interval for the probability given the score. Nothing is promised of the
@@ -177,8 +174,7 @@ class VennAbers(Recalibrator):
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:  # noqa: ARG003
-        """
-        Find p0 and p1 for every score there can be, exactly.
+        """Find p0 and p1 for every score there can be, exactly.
 
         Args:
             table: The fit rows. A cell of a grid table counts as one score, its mean.
@@ -203,9 +199,8 @@ class VennAbers(Recalibrator):
 
     @property
     def regions(self) -> tuple[Floats, tuple[Floats, Floats, Floats]]:
-        """
-        The scores at which something changes, shape (n,), and p0, the point and p1 below the first of them,
-        on it, between it and the second, on that, and so on, shapes (2 n + 1,).
+        """The scores at which something changes, shape (n,), and p0, the point and p1 below the first of
+        them, on it, between it and the second, on that, and so on, shapes (2 n + 1,).
         """
         found = self._regions
         return found.cuts[:-1], (found.lower, found.point, found.upper)
@@ -223,8 +218,7 @@ def _parts(table: Table, options: FitOptions) -> list[ScoreTable]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Regions:
-    """
-    Every output there is: below the first cut, on it, between it and the second, on that, and so on.
+    """Every output there is: below the first cut, on it, between it and the second, on that, and so on.
 
     Args:
         cuts: Scores at which something changes, strictly ascending, shape (n_cuts,); then infinity.

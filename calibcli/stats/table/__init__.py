@@ -16,8 +16,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class Arrays:
-    """
-    A frozen data class that holds private, read-only copies of its arrays, also in another process.
+    """A frozen data class that holds private, read-only copies of its arrays, also in another process.
 
     Arrays are the fields that are declared as `Floats` or `Integers`. Values of one class are equal where
     their fields are.
@@ -53,9 +52,8 @@ def _arrays_of(cls: Any) -> tuple[tuple[str, type[np.generic]], ...]:  # noqa: A
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightColumns(Arrays):
-    """
-    The sums that importance weights add to a table, over all rows and over those with label 1, each of shape
-    (n_distinct,).
+    """The sums that importance weights add to a table, over all rows and over those with label 1, each of
+    shape (n_distinct,).
 
     The squares are what a variance needs: two tables with the same weight and positive weight can differ
     in the variance of their residual sum.
@@ -74,8 +72,7 @@ class WeightColumns(Arrays):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreTable(Arrays):
-    """
-    Rows grouped by distinct score: exact, whatever the order or the number of files they came from.
+    """Rows grouped by distinct score: exact, whatever the order or the number of files they came from.
 
     Not sufficient for clustered or time-ordered rows, for a bootstrap with importance weights, or for
     joint multiclass measures.
@@ -208,8 +205,7 @@ class ScoreTable(Arrays):
 
 
 def merge_all(tables: Iterable[ScoreTable]) -> ScoreTable:
-    """
-    Merge tables in the order given, sorting once.
+    """Merge tables in the order given, sorting once.
 
     Exact for counts; sums of importance weights are added in this order, which is therefore part of the
     answer.

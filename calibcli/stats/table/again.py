@@ -23,8 +23,7 @@ class Rows(Protocol):
     """Passes over all rows of a table; each reads the input again."""
 
     def summed(self, work: RowWork) -> Integers:
-        """
-        Return the sum of what the work makes of every batch of rows.
+        """Return the sum of what the work makes of every batch of rows.
 
         Args:
             work: From scores, labels and frequencies (None where every row counts once), each of shape
@@ -51,8 +50,7 @@ def reread(table: GridTable, places: npt.NDArray[np.intp], *, rows: Rows) -> Sco
 def seen_again(
     tree: "Tree", known: tuple[Integers, Integers, Integers], *, rows: Rows
 ) -> tuple[ScoreTable, npt.NDArray[np.intp]]:
-    """
-    Return the exact table of the rows in the open leaves of a tree, and where each leaf begins in it.
+    """Return the exact table of the rows in the open leaves of a tree, and where each leaf begins in it.
 
     Args:
         known: Its open leaves from the lowest scores to the highest, with their rows and those of label 1.
@@ -75,8 +73,8 @@ def refuse_changed(known: Integers, found: Integers) -> None:
 
 @dataclass(frozen=True, eq=False)
 class PartedGrid(GridTable):
-    """
-    A grid table some of whose cells are parted at edges of bins: their code stands there once for each part.
+    """A grid table some of whose cells are parted at edges of bins: their code stands there once for each
+    part.
 
     It is for sums over bins: its digest is not that of the whole cells, and it must not be added to a grid.
 
@@ -93,8 +91,7 @@ class PartedGrid(GridTable):
 
 
 def split_at(table: GridTable, edges: Floats, *, rows: Rows) -> Table:
-    """
-    Return the table with every cell that straddles an edge shared out exactly between the bins.
+    """Return the table with every cell that straddles an edge shared out exactly between the bins.
 
     Summed over bins with these edges, or with some of them, it gives the counts of the exact table, and its
     sums of scores to the rounding of a grid. Rows are read only where a cell that holds some straddles.

@@ -1,5 +1,4 @@
-"""
-The only definition of a bin.
+"""The only definition of a bin.
 
 Bin k is (edge_{k-1}, edge_k], the first closed on the left. Of B equal-width bins, edge_i is the double
 nearest to i/B, and a score equal to that double belongs to bin i. Equal-mass cuts lie midway between
@@ -28,8 +27,7 @@ NEARLY = 1.0 - 1e-10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bins:
-    """
-    A partition of [0, 1].
+    """A partition of [0, 1].
 
     Args:
         binning: How it came about; None where its edges were given.
@@ -65,8 +63,7 @@ NO_ATOMS = "the distinct scores are rounded to fit in memory: they cannot be bin
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinnedTable:
-    """
-    Sums per bin; every binned quantity is a function of these, and they add over shards.
+    """Sums per bin; every binned quantity is a function of these, and they add over shards.
 
     All arrays have shape (n_bins,). Empty bins are kept, with zeros.
 
@@ -114,8 +111,7 @@ def equal_width_edges(count: int) -> Floats:
 
 
 def equal_mass_edges(table: Table, count: int) -> Floats:
-    """
-    Return the edges of at most `count` bins of nearly equal weight.
+    """Return the edges of at most `count` bins of nearly equal weight.
 
     Cuts fall at the ranks k floor(n/B) + min(k, n mod B) (with importance weights: at the first score
     with cumulative weight of at least k W/B), a block of ties goes left, and duplicate cuts are dropped.
@@ -192,8 +188,7 @@ Partition = Bins | BinnedTable
 
 
 def binned(table: Table, bins: Partition) -> BinnedTable:
-    """
-    Sum a table over bins.
+    """Sum a table over bins.
 
     Args:
         table: The rows. A grid table's cells lie inside a bin when the bin's edges are multiples of

@@ -27,8 +27,7 @@ _MOST_SLOTS = 1 << 24
 
 
 class _Slots(NamedTuple):
-    """
-    The cells that are counted here, and last of all a place for what is not.
+    """The cells that are counted here, and last of all a place for what is not.
 
     Args:
         of_code: For each code of the fine grid its slot, shape (CODES,).
@@ -60,8 +59,8 @@ def _slots() -> _Slots:
 
 
 class ClassCells:
-    """
-    Counts of scores by class and cell, and sums of their distances to the cells' edges, whatever the order.
+    """Counts of scores by class and cell, and sums of their distances to the cells' edges, whatever the
+    order.
 
     Args:
         count: How many classes there are; no more than `worth_it` says.
@@ -81,8 +80,7 @@ class ClassCells:
     def add(
         self, probability: Floats, label: Integers, counts: Integers | None
     ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """
-        Add the scores of label 0 of some rows, of shape (n, n_classes); return the rows and the classes of
+        """Add the scores of label 0 of some rows, of shape (n, n_classes); return the rows and the classes of
         those that have no slot and are not counted here.
         """
         slots = self._slots
@@ -138,8 +136,7 @@ def _distinct(tables: tuple[ScoreTable, ...]) -> int:
 
 
 def _spared(limit: int) -> int:
-    """
-    Return how many scores of each class are not held against the limit; few where that is small.
+    """Return how many scores of each class are not held against the limit; few where that is small.
 
     They take as much memory as the cells in which grids are counted side by side. As what is beyond them
     only grows with the rows, neither their order nor their cut changes whether a limit is passed.
@@ -154,8 +151,7 @@ def _too_many(tables: Sequence[ScoreTable], limit: int) -> bool:
 
 
 class RunningClasses:
-    """
-    Add rows of several classes, and take the table of each class at the end.
+    """Add rows of several classes, and take the table of each class at the end.
 
     The tables share one limit, and all are exact or all are coarse grids, as those of groups. As grids,
     scores of label 0 are counted in cells of all classes side by side; those of label 1, one to a row,
@@ -379,8 +375,7 @@ _OF_ALL, _OF_RANK = 3, 8
 
 
 class TopCells:
-    """
-    Sums over rows by the bins of their `ranks` largest probabilities.
+    """Sums over rows by the bins of their `ranks` largest probabilities.
 
     A cell is a bin for each of them. Those that hold rows are kept, and more than `MOST_CELLS` are refused.
     """
@@ -494,8 +489,7 @@ def _grouped(
 
 
 class ClassSums:
-    """
-    What is added up over rows of several classes, whatever their order and cut, and in `top`, which holds
+    """What is added up over rows of several classes, whatever their order and cut, and in `top`, which holds
     nothing yet, over cells of their largest probabilities where that is asked for.
     """
 

@@ -34,8 +34,7 @@ def sets_of_columns(columns: int, depth: int) -> Iterator[tuple[int, ...]]:
 
 
 class CrossedCells:
-    """
-    Rows added up for every set of columns by their levels and by cell of the score.
+    """Rows added up for every set of columns by their levels and by cell of the score.
 
     Labels vary about as much in one cell as in another; 0 and 1 have cells of their own. All sums are of
     whole numbers, so that the order of rows changes none.
@@ -103,8 +102,8 @@ class CrossedCells:
             self.all_columns += other.all_columns
 
     def of(self, columns: Sequence[int], within: Mapping[int, int]) -> Leaves:
-        """
-        Return the rows by the levels of some columns and by cell, ascending by it; others are at their first.
+        """Return the rows by the levels of some columns and by cell, ascending by it; others are at their
+        first.
 
         Args:
             columns: A set of columns.
@@ -189,8 +188,7 @@ def _by_both(part: Integers, rank: Integers, order: Integers) -> Integers:
 
 
 class RunningCrossed:
-    """
-    Rows by the levels of columns and by score, as they come.
+    """Rows by the levels of columns and by score, as they come.
 
     They are exact while the distinct scores of all combinations of levels, each counted in its own, are at
     most the limit, and else in cells: the outcome depends on the rows alone.

@@ -11,8 +11,7 @@ _MOST_ROWS = 999_999_999
 
 
 def split_table(table: Table, parts: int, *, generator: np.random.Generator) -> list[ScoreTable]:
-    """
-    Share the rows out at random into disjoint parts whose sizes differ by at most one.
+    """Share the rows out at random into disjoint parts whose sizes differ by at most one.
 
     Rows of one score and label are alike, so which of them go where is a multivariate hypergeometric draw.
     """
@@ -36,8 +35,7 @@ def split_table(table: Table, parts: int, *, generator: np.random.Generator) -> 
 
 
 def draw_folds(table: Table, folds: int, *, generator: np.random.Generator) -> list[ScoreTable]:
-    """
-    Share the rows out at random into the folds of a cross-validation,
+    """Share the rows out at random into the folds of a cross-validation,
     whose sizes differ by at most one.
     """
     if table.weighted:
@@ -70,9 +68,8 @@ def _part(table: ScoreTable, counts: Integers) -> ScoreTable:
 
 
 def with_scores(table: Table, scores: Floats) -> ScoreTable:
-    """
-    Return the exact table of the same rows under other scores, in [0, 1], of shape (n_distinct,); scores that
-    meet are merged. The rows of a cell of a grid table move together.
+    """Return the exact table of the same rows under other scores, in [0, 1], of shape (n_distinct,); scores
+    that meet are merged. The rows of a cell of a grid table move together.
     """
     if not table.distinct:
         return ScoreTable.empty()

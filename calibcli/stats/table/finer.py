@@ -31,8 +31,7 @@ Nodes = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
-    """
-    Cells of the grid, some of them open, and the parts that open ones were cut into, which are open again.
+    """Cells of the grid, some of them open, and the parts that open ones were cut into, which are open again.
 
     Nodes are numbered: the cells by their codes, then parts in the order in which they were made, those of
     one leaf from the lowest scores to the highest.

@@ -1,5 +1,4 @@
-"""
-The grid table: what a score table becomes when its distinct scores no longer fit in the memory allowed.
+"""The grid table: what a score table becomes when its distinct scores no longer fit in the memory allowed.
 
 It has the face of a `ScoreTable`. Counts and, per label, sums of scores are exact, so bin counts, residual
 sums and calibration-in-the-large lose nothing in any partition that the cells nest; a score moves by
@@ -124,8 +123,7 @@ _CHUNK = 1 << 16
 
 
 class Counting:
-    """
-    The number of rows at each of many places and the sum of their
+    """The number of rows at each of many places and the sum of their
     distances, which are whole and below 2^33.
     """
 
@@ -241,8 +239,7 @@ _MOST_ROWS_IN_A_CELL = 1_000_000_000
 # Without slots, so that the means are computed once; pickles hold the columns alone.
 @dataclass(frozen=True, eq=False)
 class GridTable(Arrays):
-    """
-    Rows grouped by cell of [0, 1] (see `calibcli.stats.table.grid`), occupied cells only.
+    """Rows grouped by cell of [0, 1] (see `calibcli.stats.table.grid`), occupied cells only.
 
     Args:
         below_positive: Sum over rows with label 1 of the distance from the score up to the cell's edge, in
@@ -368,8 +365,7 @@ def residuals(table: Table) -> Floats:
 
 
 def hidden_range(table: Table) -> float:
-    """
-    Return by how much the range of the running sum of residuals may be larger than at the ends of entries.
+    """Return by how much the range of the running sum of residuals may be larger than at the ends of entries.
 
     Within an entry it rises by what rows with label 1 add and falls by what the others take off, so that it
     goes beyond both ends by no more than the lesser. Its top and its bottom may lie in two entries. Rows of
@@ -466,9 +462,8 @@ def grid_of(table: ScoreTable) -> GridTable:
 
 
 def _in_cells(table: ScoreTable) -> tuple[Integers, ...]:
-    """
-    Return the columns of that table. Of more rows in a cell than it may hold, sums lose what is past 63 bits,
-    which a digest may: in whatever order they are added they lose the same.
+    """Return the columns of that table. Of more rows in a cell than it may hold, sums lose what is past 63
+    bits, which a digest may: in whatever order they are added they lose the same.
     """
     if table.weighted or not 0 < table.distinct <= COUNTED:
         whole = GridAccumulator()
@@ -509,8 +504,8 @@ LEVELS = (0, 1, 5, 10, 25, 50, 75, 90, 95, 99, 100)
 
 
 def score_quantiles(table: Table) -> tuple[float, ...]:
-    """
-    Return the score up to which each of `LEVELS` of the rows lie: a score that is there, nothing between two.
+    """Return the score up to which each of `LEVELS` of the rows lie: a score that is there, nothing between
+    two.
 
     Rows count once, or as often as a frequency weight says; importance weights play no part, so that the
     order of the rows plays none either.

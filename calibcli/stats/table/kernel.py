@@ -1,5 +1,4 @@
-"""
-Smoothing with the reflected Gaussian kernel, in the cosine basis.
+"""Smoothing with the reflected Gaussian kernel, in the cosine basis.
 
 A density on [0, 1] smoothed by a Gaussian reflected at both ends has the cosine coefficients of the
 density times exp(-sigma^2 pi^2 k^2 / 2): the heat equation with insulated ends. So one transform of the table
@@ -37,8 +36,7 @@ _FIRST = tuple(2 + int(_REACH / bandwidth) for bandwidth in _BANDWIDTHS[1:3])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CosineSeries:
-    """
-    Cosine coefficients c_k = sum_i m_i cos(pi k f_i) of one or more signed measures on [0, 1].
+    """Cosine coefficients c_k = sum_i m_i cos(pi k f_i) of one or more signed measures on [0, 1].
 
     Args:
         coefficients: Shape (..., n_coefficients), from k = 0.
@@ -99,8 +97,7 @@ def l1_of_polyline(values: Floats) -> Floats:
 
 
 def cosine_series(score: Floats, mass: Floats) -> CosineSeries:
-    """
-    Transform point masses on [0, 1].
+    """Transform point masses on [0, 1].
 
     The masses are gathered in 16,380 cells with their first moments, which leaves an error of second order in
     pi k / 32,760.
@@ -164,8 +161,7 @@ def _gathered(cell: npt.NDArray[np.int64], offset: Floats, mass: Floats) -> Cosi
 
 
 def cosine_series_of_cells(mass: Floats, moment: Floats | None = None) -> CosineSeries:
-    """
-    Transform masses gathered in equal cells of [0, 1].
+    """Transform masses gathered in equal cells of [0, 1].
 
     Args:
         mass: Mass of each cell, shape (..., n_cells).
@@ -199,8 +195,7 @@ def residual_series(table: Table) -> CosineSeries:
 
 
 def fixpoint(series: CosineSeries, *, added: float = 0.0, scale: float = 1.0) -> float:
-    """
-    Return the bandwidth at which the smoothed L1 norm, plus a constant, equals the bandwidth.
+    """Return the bandwidth at which the smoothed L1 norm, plus a constant, equals the bandwidth.
 
     The norm does not increase with the bandwidth, so there is one solution; it is found
     to 1e-13. Solutions below `LEAST_BANDWIDTH` or above 1, in units of [0, 1], give those ends.

@@ -28,8 +28,7 @@ OTHER, MISSING = "(other)", "(missing)"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixed:
-    """
-    Values of a column for some rows: numbers, texts that are none, and gaps.
+    """Values of a column for some rows: numbers, texts that are none, and gaps.
 
     Args:
         number: Shape (n,); NaN where there is no number.
@@ -42,8 +41,7 @@ class Mixed:
 
 
 class RunningValues:
-    """
-    Count the values of one column, in any order of rows and parts.
+    """Count the values of one column, in any order of rows and parts.
 
     Whether numbers are rounded depends on how many different ones there are in the end, and on nothing else.
     """
@@ -107,8 +105,7 @@ class RunningValues:
     def levels(
         self, *, most: int, categorical: bool | None = None, intervals: int = 4, like: Self | None = None
     ) -> "Levels":
-        """
-        Return the levels of the values.
+        """Return the levels of the values.
 
         Args:
             most: Of a column of categories the most frequent so many have a level of their own.
@@ -160,8 +157,7 @@ def _coarse(value: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Levels:
-    """
-    The levels of a column: the places of categories or intervals, then of all other values and of gaps.
+    """The levels of a column: the places of categories or intervals, then of all other values and of gaps.
 
     Args:
         words: Each level as a condition on the column, such as `country = BR` or `25 < age <= 40`.

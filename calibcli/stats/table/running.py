@@ -16,8 +16,7 @@ Part = TypeVar("Part")
 
 
 class Parts(Generic[Part]):
-    """
-    Parts of one whole. Those after the first are merged into it once they are larger than it is.
+    """Parts of one whole. Those after the first are merged into it once they are larger than it is.
 
     Args:
         merge: Makes one part of several, in their order.
@@ -107,8 +106,7 @@ Labels = npt.NDArray[np.bool_]
 
 
 def table_of_repeated(scores: Sequence[Floats], labels: Sequence[Labels]) -> ScoreTable | None:
-    """
-    Return the exact table of rows whose scores mostly repeat; None
+    """Return the exact table of rows whose scores mostly repeat; None
     where a sample says that they do not.
     """
     if not _repeat(scores):
@@ -174,8 +172,7 @@ Partial = Table | GridAccumulator
 
 
 class RunningTable:
-    """
-    Add rows and tables, in fragment order, and take the table at the end.
+    """Add rows and tables, in fragment order, and take the table at the end.
 
     The outcome depends on the rows alone: a table is a grid exactly if the number of distinct scores
     of all rows passes the limit, and rounding to cells commutes with adding.

@@ -45,8 +45,8 @@ class Registry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sums:
-    """
-    Columns added up over rows that agree in two keys; arrays of shape (n,), ascending by part, then by point.
+    """Columns added up over rows that agree in two keys; arrays of shape (n,), ascending by part, then by
+    point.
 
     Args:
         part: The place of the part in its registry.
@@ -115,8 +115,7 @@ NOTHING = Sums(_NONE, _NONE, (_NONE,) * 4, (np.zeros(0),) * 4)
 
 @dataclass(frozen=True, eq=False)
 class CoarseGrid(GridTable):
-    """
-    A grid table of 5,040 equal cells, each under the code of the last of the 143 fine cells in it.
+    """A grid table of 5,040 equal cells, each under the code of the last of the 143 fine cells in it.
 
     The first and the last are kept as fine cells, where the log loss of a score needs them. Sums are exact
     as in every grid table.
@@ -143,8 +142,7 @@ def _refuse_full_cells(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaves:
-    """
-    Rows added up by part and score; arrays of shape (n,).
+    """Rows added up by part and score; arrays of shape (n,).
 
     Args:
         at: The score, or the upper edge of its cell.
@@ -159,8 +157,7 @@ class Leaves:
 
 
 def crowded(score: Floats, part: Integers | None = None) -> int:
-    """
-    Return how many scores come after two others in one cell of a coarse grid: what a grid would save.
+    """Return how many scores come after two others in one cell of a coarse grid: what a grid would save.
 
     A cell takes as much memory as two scores and less than twice as much as one, so exact tables are not much
     larger than grids while these are few. As they only become more with the rows, neither their order nor
@@ -182,8 +179,7 @@ def crowded(score: Floats, part: Integers | None = None) -> int:
 
 
 class RunningSlices:
-    """
-    Add rows of several parts, and take the table of each at the end.
+    """Add rows of several parts, and take the table of each at the end.
 
     The tables share one limit: if more scores than that are `crowded`, all become coarse grids.
 

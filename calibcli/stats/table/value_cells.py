@@ -26,8 +26,7 @@ _CHUNK = 1 << 14
 
 
 class ValueCells:
-    """
-    Numbers of rows by the size of a value: cells of both signs, and one of 0.
+    """Numbers of rows by the size of a value: cells of both signs, and one of 0.
 
     A value is known to 1.6 % of itself; whole numbers are added, so that no order and no cut into parts
     changes them.
@@ -102,8 +101,7 @@ def _places(values: Floats) -> Integers:
 
 @dataclass(slots=True, eq=False)
 class Moments:
-    """
-    Exact sums of a finite value x over rows of weight w.
+    """Exact sums of a finite value x over rows of weight w.
 
     Args:
         linear: Of w x.

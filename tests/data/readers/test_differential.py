@@ -55,8 +55,7 @@ class _Trickle(io.RawIOBase):
 
 
 def ours(odd: Odd, path: str) -> Found:
-    """
-    Return the scores and labels that the reader gives.
+    """Return the scores and labels that the reader gives.
 
     Raises:
         InputProblem: If it refuses the file.

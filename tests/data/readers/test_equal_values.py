@@ -1,5 +1,4 @@
-"""
-When two values are equal: every type by every reader by every option, held against exact arithmetic.
+"""When two values are equal: every type by every reader by every option, held against exact arithmetic.
 
 The oracle knows nothing of the code: a value is a text, a fraction, or what Python's own dates and UUIDs are.
 """
@@ -57,8 +56,7 @@ ID = UUID("123e4567-e89b-12d3-a456-426614174000")
 
 @dataclass(frozen=True)
 class Value:
-    """
-    One value as a file holds it.
+    """One value as a file holds it.
 
     Args:
         exact: What it is: the oracle compares these.

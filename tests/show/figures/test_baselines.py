@@ -1,5 +1,4 @@
-"""
-Every kind of picture against the one that was looked at last.
+"""Every kind of picture against the one that was looked at last.
 
     pytest tests/show/figures/test_baselines.py -W ignore --mpl-generate-path=tests/show/figures/baseline
 

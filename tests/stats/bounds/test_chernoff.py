@@ -1,5 +1,4 @@
-"""
-Chernoff bounds of the sum of squared errors, against the probability of every count there can be.
+"""Chernoff bounds of the sum of squared errors, against the probability of every count there can be.
 
 For a handful of labels the tables that a limit passes, or fails, can be written down, and so can the
 probability of drawing one of them at any rates. Over a grid of all rates on the wrong side of the limit none

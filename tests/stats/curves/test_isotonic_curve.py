@@ -71,8 +71,7 @@ def test_mean_squared_height_of_the_area_is_at_most_mcb(rows: list[tuple[float, 
 
 
 def test_band_of_one_score_is_that_of_its_binomial_rate() -> None:
-    """
-    With one score there is nothing to pool: the band is binomial quantiles over the number of rows.
+    """With one score there is nothing to pool: the band is binomial quantiles over the number of rows.
 
     Quantiles from scipy.stats.binom(400, 0.3).ppf([0.025, 0.975]) / 400.
     """

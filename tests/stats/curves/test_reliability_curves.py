@@ -200,8 +200,7 @@ def test_more_confidence_is_a_wider_band() -> None:
 
 
 def test_the_band_holds_the_smoothed_truth_as_often_as_it_says() -> None:
-    """
-    Over 120 simulations of 800 rows the smoothed true rate lies in the band at 92 to 98 % of the rows.
+    """Over 120 simulations of 800 rows the smoothed true rate lies in the band at 92 to 98 % of the rows.
 
     The full simulation (150 repetitions of six shapes) gave 93 to 95 %, and 89 % for rare events, where the
     kernel often sees fewer than five rows with label 1.

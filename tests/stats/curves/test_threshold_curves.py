@@ -315,8 +315,7 @@ def test_scores_of_a_grid_that_are_thresholds_reach_them(rows: list[tuple[float,
 
 
 def worth_nothing_more(rows: int, power: float, rng: np.random.Generator) -> ScoreTable:
-    """
-    Return rows that are worth at every threshold exactly what treating all is worth.
+    """Return rows that are worth at every threshold exactly what treating all is worth.
 
     With F(t) = (t / c)^a and a rate of (1 + 1/a) t, the rows below any t have label 1 at a rate of t.
     """

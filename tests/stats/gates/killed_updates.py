@@ -1,5 +1,4 @@
-"""
-Updates of a state that are killed, for the tests: started as a process, it forks and kills its children.
+"""Updates of a state that are killed, for the tests: started as a process, it forks and kills its children.
 
     python killed_updates.py kill FOLDER ROUNDS SEED     kill a child that counts batches, again and again
     python killed_updates.py race FOLDER CHILDREN        let children count batches at the same time
@@ -65,8 +64,7 @@ def forked(path: str, some: list[Incoming], *, told: int | None = None) -> int:
 
 
 def kill(folder: Path, rounds: int, seed: int) -> dict[str, int]:
-    """
-    Kill a child at random instants until it has been killed so often, checking the state each time.
+    """Kill a child at random instants until it has been killed so often, checking the state each time.
 
     A child is let begin one update, or a few, and is killed after a random part of the time that one takes,
     so that kills fall into updates however busy the machine is. Killed while it writes, it leaves a part

@@ -204,8 +204,7 @@ def driven(*words: object) -> dict[str, int]:
 
 @pytest.mark.parametrize("kills", [5, pytest.param(400, marks=pytest.mark.slow)])
 def test_nothing_is_lost_or_doubled_by_kills(kills: int, tmp_path: Path) -> None:
-    """
-    Killed at random instants, an update has counted each batch once or not at all; run again it completes.
+    """Killed at random instants, an update has counted each batch once or not at all; run again it completes.
 
     The driver checks after each kill that the state loads, holds the first so many batches once each with
     exactly their sums, never fewer than before, and that leftovers do not pile up.

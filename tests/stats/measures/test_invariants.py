@@ -1,5 +1,4 @@
-"""
-The 25 invariants of the statistics sheet, one to one: `test_07_...` is invariant 7.
+"""The 25 invariants of the statistics sheet, one to one: `test_07_...` is invariant 7.
 
 Each is a Hypothesis law over the rows of `score_rows`, on exact tables and on grids; what 4, 5 and 23 say
 of every measure stands in `test_every_measure`.

@@ -106,8 +106,7 @@ def crowded(rng: np.random.Generator, shape: int) -> HeldRows:
 def test_fit_on_a_grid_with_its_rows_is_the_exact_fit(
     shape: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Knots, levels, cuts and counts are equal bit for bit, whatever shares a cell; centred knots nearly.
+    """Knots, levels, cuts and counts are equal bit for bit, whatever shares a cell; centred knots nearly.
 
     However few rows may be looked at, a few parts at once are cut until it is so few, or no further.
     """

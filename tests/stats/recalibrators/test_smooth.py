@@ -151,9 +151,8 @@ def misfit(output: np.ndarray, label: np.ndarray) -> float:
 
 
 def test_randomised_output_is_calibrated_where_it_was_fitted() -> None:
-    """
-    For 20,000 rows the mean label is the mean output in each of 20 bins, up to noise; the score was far off.
-    Rows move by what the kernel says, and outputs lie within 2.6 smECE of scores on average.
+    """For 20,000 rows the mean label is the mean output in each of 20 bins, up to noise; the score was far
+    off. Rows move by what the kernel says, and outputs lie within 2.6 smECE of scores on average.
     """
     score, label = drawn(20_000, seed=5)
     fitted = Smooth.fit(ScoreTable.from_rows(score, label), options=RANDOMISED)

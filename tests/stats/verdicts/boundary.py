@@ -1,5 +1,4 @@
-"""
-Populations whose error is known exactly, for every case of a gate, to count how often verdicts are wrong.
+"""Populations whose error is known exactly, for every case of a gate, to count how often verdicts are wrong.
 
 A case draws tables with a true error of exactly `error`. Judged by the limit `error`, a fail is not true, and
 a pass would not be for any limit below. So at the boundary passes and fails are both counted, and each may
@@ -39,8 +38,7 @@ def rule(
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """
-    A gate and rows of a known error.
+    """A gate and rows of a known error.
 
     Args:
         measure: What is judged.
@@ -65,8 +63,7 @@ def atoms(count: int) -> tuple[Floats, Floats]:
 
 
 def every_atom(count: int, *, shared_out: bool = False) -> Draw:
-    """
-    Draw equally likely atoms, the rate of each being off by the error.
+    """Draw equally likely atoms, the rate of each being off by the error.
 
     Every |rate - score| is the error, hence so are its mean, its root mean square under any shares of the
     atoms, those of a sample among them, and its maximum. With rows shared out evenly the shares are fixed.
@@ -84,8 +81,7 @@ def every_atom(count: int, *, shared_out: bool = False) -> Draw:
 
 
 def one_atom_of(count: int, measure: MeasureName) -> Draw:
-    """
-    Draw equally filled atoms of which the first alone is off.
+    """Draw equally filled atoms of which the first alone is off.
 
     With e its |rate - score| the maximum is e; 1/B of the rows have e and the others 0, so that the l2 error
     is e / sqrt(B): e is the error times sqrt(B) there.
@@ -102,8 +98,7 @@ def one_atom_of(count: int, measure: MeasureName) -> Draw:
 
 
 def shifted(rng: np.random.Generator, rows: int, error: float) -> ScoreTable:
-    """
-    Draw scores evenly from [0, 0.8], with a label rate of score + error, error <= 0.2.
+    """Draw scores evenly from [0, 0.8], with a label rate of score + error, error <= 0.2.
 
     Every residual has the mean `error`, so any binned ECE, equal-mass or not, and any mean of bins' gaps is
     the error, for the population and for these scores, and so is the bias. The residuals have one sign:
@@ -117,8 +112,7 @@ def shifted(rng: np.random.Generator, rows: int, error: float) -> ScoreTable:
 
 
 def towards_the_middle(rng: np.random.Generator, rows: int, error: float) -> ScoreTable:
-    """
-    Draw scores evenly from [0, 1], too low in the lower seven of 15 equal bins and too high in the others.
+    """Draw scores evenly from [0, 1], too low in the lower seven of 15 equal bins and too high in the others.
 
     The sign is one in each bin, so that every bin's |mean of label - score| is the error; rates stay in
     [0, 1] for errors up to 7/15.
@@ -129,8 +123,7 @@ def towards_the_middle(rng: np.random.Generator, rows: int, error: float) -> Sco
 
 
 def two_clumps(rng: np.random.Generator, rows: int, error: float) -> ScoreTable:
-    """
-    Draw scores 0.2 and 0.8, equally likely, too low and too high.
+    """Draw scores 0.2 and 0.8, equally likely, too low and too high.
 
     At a bandwidth of at most 0.06 the smoothed clumps, of mass error / 2 each, overlap beyond five bandwidths
     only, by less than 1e-6 of their mass, so that smECE is the error to that precision for errors up to 0.06;
@@ -205,8 +198,7 @@ def count_verdicts(
     generator: np.random.Generator,
     claims: int = 1,
 ) -> Counter[VerdictName]:
-    """
-    Judge tables of one case and count the verdicts.
+    """Judge tables of one case and count the verdicts.
 
     Args:
         case: The gate and its rows.
@@ -231,8 +223,7 @@ def count_verdicts(
 
 
 def by_statistic(tables: list[ScoreTable], rule: Rule, ground: Ground) -> Counter[VerdictName]:
-    """
-    Count the verdicts on tables with the same rows at each score, of which few are judged.
+    """Count the verdicts on tables with the same rows at each score, of which few are judged.
 
     Both Chernoff bounds grow with sum G alone where rows and scores are the same: verdicts go by its order.
     """

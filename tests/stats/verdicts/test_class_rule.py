@@ -24,8 +24,7 @@ ROWS = drawn_rows(900, 4, heat=1.6, seed=3)
 @pytest.mark.parametrize("name", list(C))
 @pytest.mark.parametrize("claims", [1, 4])
 def test_bounds_are_ends_of_the_interval_of_measure(name: ClassMeasure, claims: int) -> None:
-    """
-    The upper one at 1 - 2 delta; the lower one, which fails the claim, at 1 - 2 delta / claims.
+    """The upper one at 1 - 2 delta; the lower one, which fails the claim, at 1 - 2 delta / claims.
 
     That of an l2 error, which may miss alone, at 1 - delta / claims.
     """

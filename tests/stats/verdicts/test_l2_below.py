@@ -114,8 +114,7 @@ def test_single_score_is_judged_by_its_rate() -> None:
 
 
 def test_rare_scores_pass_with_few_rows() -> None:
-    """
-    A score of .02 is shown to be within .01 with 2,800 rows.
+    """A score of .02 is shown to be within .01 with 2,800 rows.
 
     No test can do with fewer than 2,332 rows nine times in ten; a bound that takes v (1 - v) to be 1/4 asks
     for 21,600.

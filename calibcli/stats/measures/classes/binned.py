@@ -62,8 +62,7 @@ class Moments(NamedTuple):
 
 
 def size_if_calibrated(sums: BinnedTable) -> Moments:
-    """
-    Return the moments of the sum over bins of |S_k| for labels that follow the scores; without importance
+    """Return the moments of the sum over bins of |S_k| for labels that follow the scores; without importance
     weights.
 
     The number of positives in a bin is then a sum of unlike Bernoulli labels. Its mean absolute deviation
@@ -83,8 +82,7 @@ def size_if_calibrated(sums: BinnedTable) -> Moments:
 
 
 def alike(parts: Sequence[Moments]) -> Moments:
-    """
-    Return the moments of a sum over classes, each class seen against the rest.
+    """Return the moments of a sum over classes, each class seen against the rest.
 
     One row is right for one class and wrong for the others, so residuals of two of C classes have the
     correlation -1 / (C - 1), if classes are alike, and their sizes about
@@ -116,8 +114,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassViews:
-    """
-    Rows of several classes, by the views of them.
+    """Rows of several classes, by the views of them.
 
     Every class has rows, some of them with weight.
 
@@ -165,8 +162,7 @@ _LOWER = f"lower: {BY_MEAN_OR_NOISE}"
 
 
 def classwise_ece(views: ClassViews) -> ClassEstimate:
-    """
-    Mean over classes of the binned ECE of one class against the rest, (1/C) sum_c (1/n) sum_b |S_cb|.
+    """Mean over classes of the binned ECE of one class against the rest, (1/C) sum_c (1/n) sum_b |S_cb|.
 
     The interval is finite-sample, for these scores with labels drawn anew. Let s_cb be the signs of the
     expected gaps. They are fixed, and the true value is the expectation of (1/n) sum_i X_i with
@@ -215,8 +211,7 @@ def classwise_ece(views: ClassViews) -> ClassEstimate:
 
 
 def top_label_ece(views: ClassViews) -> ClassEstimate:
-    """
-    Binned ECE over bins of the largest probability within each predicted class, sum_c (n_c/n) ECE_c.
+    """Binned ECE over bins of the largest probability within each predicted class, sum_c (n_c/n) ECE_c.
 
     It is a binned ECE whose bins are the pairs of predicted class and bin, which the scores fix; so the
     bounds of `binned_ece` hold as they are, finite-sample, for these scores with labels drawn anew. The mean
@@ -254,8 +249,7 @@ def top_label_ece(views: ClassViews) -> ClassEstimate:
 
 
 def top_label_ece_unweighted(views: ClassViews) -> ClassEstimate:
-    """
-    Mean over the classes that are predicted of the binned ECE of the rows that predict them.
+    """Mean over the classes that are predicted of the binned ECE of the rows that predict them.
 
     A rare class counts as much as a frequent one. The interval is finite-sample, for these scores: a row
     that predicts class c moves the value by 1/(m n_c) at most, m being the number of classes predicted, so
@@ -302,8 +296,8 @@ def top_label_ece_unweighted(views: ClassViews) -> ClassEstimate:
 
 
 def _by_means(views: ClassViews, delta: float) -> float:
-    """
-    Return a lower bound of the mean size of the classes' mean residuals, at `delta` for all of them together.
+    """Return a lower bound of the mean size of the classes' mean residuals, at `delta` for all of them
+    together.
 
     The residuals of a row add up to what its probabilities leave of 1, so that the means add up to a number B
     that no label moves, and their sizes to twice those above 0, less B, and to twice those below 0 and B.
@@ -362,8 +356,7 @@ def _upper(views: ClassViews, value: float) -> tuple[float, str]:
 
 
 def marginal_l2(views: ClassViews) -> ClassEstimate:
-    """
-    Root of the mean over classes of T_c, the debiased squared l2 error of one class against the rest.
+    """Root of the mean over classes of T_c, the debiased squared l2 error of one class against the rest.
 
     Classes count alike, or by `weights`.
 
@@ -413,8 +406,7 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
 
 
 def top_label_l2(views: ClassViews) -> ClassEstimate:
-    """
-    Root of the debiased squared l2 error over bins of the largest probability within each predicted class.
+    """Root of the debiased squared l2 error over bins of the largest probability within each predicted class.
 
     T is the sum over classes of (n_c/n) T_c, which is the T of one table whose bins are the pairs of
     predicted class and bin; so the score interval of `debiased_l2` holds as it is.
@@ -483,8 +475,7 @@ MEASURES: Mapping[ClassMeasure, Callable[[ClassViews], ClassEstimate]] = {
 
 
 def top_errors(cells: TopCells, *, confidence: float) -> tuple[TopError, ...]:
-    """
-    Return the l2 error of the largest probability, of the two largest, and so on.
+    """Return the l2 error of the largest probability, of the two largest, and so on.
 
     The square of that of k is estimated by the sum over ranks j of T_j, the debiased square of `l2` of the
     j-th largest probability over cells, which are bins of all k. With k = 1 it is `l2` of the confidence.
@@ -536,8 +527,7 @@ _FOR_VARIANCE = 0.1
 
 
 def _with_any_weights(ranks: Sequence[BinnedTable], value: float, *, confidence: float) -> Interval:
-    """
-    Return an interval of the error at these scores and weights that holds at every number of rows.
+    """Return an interval of the error at these scores and weights that holds at every number of rows.
 
     The error is the length of a vector of expected sums, so its own direction u is fixed: along u the sums of
     these labels are below their mean by Hoeffding's margin at most, and they are no longer than along any

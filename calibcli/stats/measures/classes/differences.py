@@ -45,8 +45,7 @@ class Predicted:
 
 @dataclass(slots=True, eq=False)
 class _OfClass:
-    """
-    One class on both sides.
+    """One class on both sides.
 
     Args:
         rest: All rows by its probability, against the rest.
@@ -84,8 +83,7 @@ class _OfClass:
 
 
 class ClassDifferences:
-    """
-    Exact sums of differences between two sides, whatever the order of the rows and their cut into parts;
+    """Exact sums of differences between two sides, whatever the order of the rows and their cut into parts;
     `places` are the classes that are looked at one by one.
     """
 

@@ -29,8 +29,7 @@ _PARTS = {
 
 
 def accuracy(views: ClassViews) -> ClassEstimate:
-    """
-    Share of the rows whose most probable class is the right one; the first of several counts.
+    """Share of the rows whose most probable class is the right one; the first of several counts.
 
     Returns:
         The share with its Clopper-Pearson interval for the population; none with importance weights. `null`
@@ -52,8 +51,7 @@ def accuracy(views: ClassViews) -> ClassEstimate:
 
 
 def class_log_loss(views: ClassViews) -> ClassEstimate:
-    """
-    Mean of -ln of the probability of the right class.
+    """Mean of -ln of the probability of the right class.
 
     Returns:
         The mean with its interval for the population, by Gaffke's bound; infinite without one if a right
@@ -80,8 +78,7 @@ def class_log_loss(views: ClassViews) -> ClassEstimate:
 
 
 def class_brier(views: ClassViews) -> ClassEstimate:
-    """
-    Mean of the squared distances of probability and label, summed over the classes; it lies in [0, 2].
+    """Mean of the squared distances of probability and label, summed over the classes; it lies in [0, 2].
 
     The details hold Murphy's parts over the bins of each class, summed over classes: reliability -
     resolution + uncertainty + within_variance - within_covariance.

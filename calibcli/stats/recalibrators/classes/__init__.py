@@ -27,8 +27,7 @@ from calibcli.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ClassTables:
-    """
-    The fit rows, and what they are seen as scores of a yes or no.
+    """The fit rows, and what they are seen as scores of a yes or no.
 
     Args:
         confidence: The largest probability, and whether it was right.
@@ -44,8 +43,7 @@ class ClassTables:
 
 @dataclass(frozen=True, slots=True)
 class ClassFitOptions:
-    """
-    What is asked of a fit of several classes.
+    """What is asked of a fit of several classes.
 
     Args:
         inner: The method for each view, where the method is made of such.
@@ -81,8 +79,7 @@ class Ends:
 
 
 class ClassRecalibrator(Declared, ABC):
-    """
-    A fitted map from rows of probabilities to rows of probabilities.
+    """A fitted map from rows of probabilities to rows of probabilities.
 
     Nothing is ever half built: an instance comes from `fit` or `from_dict`, which knows the method and the
     classes, and what `to_dict` gives predicts the same bits once restored.
@@ -112,8 +109,7 @@ class ClassRecalibrator(Declared, ABC):
 
     @abstractmethod
     def predict(self, probability: Floats) -> Floats:
-        """
-        Return recalibrated rows.
+        """Return recalibrated rows.
 
         Returns:
             Shape (n, K), in [0, 1]. For methods of the confidence alone the predicted class gets the new
@@ -130,8 +126,7 @@ class ClassRecalibrator(Declared, ABC):
         return None
 
     def outputs(self, view: ViewName, place: int | None) -> tuple[float, ...] | None:  # noqa: ARG002
-        """
-        Return every score that a view of recalibrated rows can have, ascending; None for a continuum.
+        """Return every score that a view of recalibrated rows can have, ascending; None for a continuum.
 
         Args:
             place: The place of the class that is looked at; None for the largest probability.
@@ -162,8 +157,7 @@ def least_of(scale: Scale) -> float | None:
 
 
 class LeastSeen:
-    """
-    What small probabilities are taken for inside the logarithm, and how many of the fit rows' were.
+    """What small probabilities are taken for inside the logarithm, and how many of the fit rows' were.
 
     Probabilities are taken as they are while none is 0. Where one is, what it stands for is not known, and
     all below 2^-53 are taken for that.
@@ -219,8 +213,7 @@ def softmax(logits: Floats) -> Floats:
 
 
 def with_prediction_of(probability: Floats, after: Floats) -> Floats:
-    """
-    Return rows of a map that keeps the order of classes, with ties that
+    """Return rows of a map that keeps the order of classes, with ties that
     rounding made broken as they were.
     """
     predicted = probability.argmax(axis=1)

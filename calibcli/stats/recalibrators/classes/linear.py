@@ -25,8 +25,7 @@ Rounding = Callable[[Floats], Floats]
 
 
 class Diagonal:
-    """
-    W and b by coefficients, shape (m,): a slope and an intercept for each class.
+    """W and b by coefficients, shape (m,): a slope and an intercept for each class.
 
     Where penalised, what slopes differ by is, and all intercepts.
     """
@@ -91,8 +90,7 @@ class Diagonal:
 
 
 class Full:
-    """
-    All of W and b, with all but one slope for all classes penalised.
+    """All of W and b, with all but one slope for all classes penalised.
 
     Beside the penalty of Dirichlet calibration, on W off the diagonal and on b, what slopes of classes differ
     by is penalised too, if little: where a class is only ever right at a probability of exactly 1, its slope
@@ -497,8 +495,7 @@ _LIMITS = Between(-1e6, 1e6)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Linear(classes.ClassRecalibrator):
-    """
-    softmax(W log p + b).
+    """softmax(W log p + b).
 
     References:
         Guo, Pleiss, Sun & Weinberger (2017), ICML, section 4.2; Kull, Perello-Nieto, Kaengsepp et al.

@@ -23,8 +23,7 @@ Hashes = npt.NDArray[np.uint64]
 
 
 def hashes_of(probability: Floats, label: Integers) -> Hashes:
-    """
-    Return two hashes of the numbers and the label of each row, shape (2, n), wherever the row stands.
+    """Return two hashes of the numbers and the label of each row, shape (2, n), wherever the row stands.
 
     The first is a sum of bits, the same for many rows of round numbers, such as (1/8, 1/8, 6/8) and
     (3/8, 1/8, 4/8). The second tells these apart, as every number is mixed before they are summed.
@@ -67,8 +66,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogBlock:
-    """
-    Rows as a fit sees them.
+    """Rows as a fit sees them.
 
     Args:
         log: Logarithms of the probabilities, shape (n, K).
@@ -83,8 +81,7 @@ class LogBlock:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """
-    Rows in memory, in the order of a hash of their numbers.
+    """Rows in memory, in the order of a hash of their numbers.
 
     Rows that are the same stand there once, unless they have importance weights.
 
@@ -130,8 +127,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogRows:
-    """
-    The rows of a fit.
+    """The rows of a fit.
 
     Neither their order nor the cut of the input changes a bit where they are kept in memory, and frequencies
     do what repeated rows do. Others come in the order of the input, which changes the last digits of sums.
@@ -191,8 +187,7 @@ class LogRows:
         return replace(self, total=total, kept=kept, fold=fold)
 
     def refuse_never_wrong(self, what: str) -> None:
-        """
-        Refuse rows of which no map is sure enough: no class is more probable than the right one in any.
+        """Refuse rows of which no map is sure enough: no class is more probable than the right one in any.
         `what` names the coefficient of logarithms with which the loss falls for ever.
         """
         for block in self.blocks():

@@ -43,8 +43,7 @@ class Members(Declared):
     def fit(
         cls, classes: tuple[str, ...], tables: Mapping[str, Table], *, options: ClassFitOptions, spare: Table
     ) -> Self:
-        """
-        Fit a map to the table of each class.
+        """Fit a map to the table of each class.
 
         Classes with fewer than `least_rows` rows, or ten of the rarer label, share one, fitted to their rows
         together, or to the spare table where these are still too few.
@@ -185,8 +184,7 @@ def _fitted(table: Table, options: ClassFitOptions, name: str) -> Recalibrator:
 
 @dataclass(frozen=True, slots=True)
 class OneVsRest(ClassRecalibrator):
-    """
-    Each class's probability recalibrated by itself.
+    """Each class's probability recalibrated by itself.
 
     References:
         Zadrozny & Elkan (2002), KDD, section 4; marginal calibration in Kumar, Liang & Ma (2019).
@@ -215,8 +213,7 @@ class OneVsRest(ClassRecalibrator):
         return EndsOf.CLASSES if self.members.with_ends else None
 
     def ends(self, probability: Floats, after: Floats) -> Ends | None:  # noqa: ARG002 - the face of all
-        """
-        Return the ends that each class's own map gives, before rows are divided by their sums.
+        """Return the ends that each class's own map gives, before rows are divided by their sums.
 
         Dividing would take from them what is known of them, so that the probability of a row that was divided
         may lie outside.
@@ -229,8 +226,7 @@ class OneVsRest(ClassRecalibrator):
         return Ends(lower, upper)
 
     def predict(self, probability: Floats) -> Floats:
-        """
-        Return recalibrated rows, shape (n, K).
+        """Return recalibrated rows, shape (n, K).
 
         A row that every map sends to 0 stays as it was where rows are divided by their sum.
         """

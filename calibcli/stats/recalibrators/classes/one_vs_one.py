@@ -44,8 +44,7 @@ class PairMap(Declared):
 
 @dataclass(frozen=True, slots=True)
 class OneVsOne(ClassRecalibrator):
-    """
-    For each pair of classes the map from p_a / (p_a + p_b) to the probability of a among rows of the two.
+    """For each pair of classes the map from p_a / (p_a + p_b) to the probability of a among rows of the two.
 
     References:
         Price, Knerr, Personnaz & Dreyfus (1995), NIPS 7, on pairs to probabilities; Manokhin (2017),

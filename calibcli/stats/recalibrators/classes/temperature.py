@@ -20,8 +20,7 @@ _LARGEST = 1e9
 
 @dataclass(frozen=True, slots=True)
 class ClassTemperature(classes.ClassRecalibrator):
-    """
-    softmax(log p / temperature).
+    """softmax(log p / temperature).
 
     References:
         Guo, Pleiss, Sun & Weinberger (2017), ICML, section 4.2.

@@ -18,8 +18,7 @@ _SLACK = 2e-3
 
 @dataclass(frozen=True, slots=True)
 class TopLabel(ClassRecalibrator):
-    """
-    A map from the largest probability to that of being right.
+    """A map from the largest probability to that of being right.
 
     References:
         Gupta & Ramdas (2021), "Top-label calibration and multiclass-to-binary reductions", algorithm 1.
@@ -53,8 +52,7 @@ class TopLabel(ClassRecalibrator):
         return EndsOf.PREDICTED if self.members.with_ends else None
 
     def ends(self, probability: Floats, after: Floats) -> Ends | None:
-        """
-        Return the ends of the largest probability of each recalibrated row.
+        """Return the ends of the largest probability of each recalibrated row.
 
         Where another class has become the most probable, its share of what the confidence leaves.
         """
@@ -85,8 +83,7 @@ class TopLabel(ClassRecalibrator):
         return self.members.shared.notes
 
     def predict(self, probability: Floats) -> Floats:
-        """
-        Return recalibrated rows, shape (n, K).
+        """Return recalibrated rows, shape (n, K).
 
         The predicted class gets the new confidence, and the others share the rest in proportion to what they
         had, evenly where they had nothing; none gets more than the predicted class as long as that has 1 / K.

@@ -41,8 +41,7 @@ def of_votes(rows: Drawn) -> Drawn:
 @pytest.mark.parametrize("votes", [False, True])
 @pytest.mark.parametrize("method", LINEAR)
 def test_gradient_is_flat_at_the_end(method: ClassMethod, votes: bool) -> None:  # noqa: FBT001
-    """
-    No coefficient has a pull above 1e-10, the penalty included, as
+    """No coefficient has a pull above 1e-10, the penalty included, as
     formulas of their own have it, of all rows: also of round numbers.
     """
     rows = drawn(2, rows=1_500, classes=5)
