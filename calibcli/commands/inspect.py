@@ -429,10 +429,10 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     first = fragments[0]
     header = reader_of(first.format).header(first)
     hint = separator_hint(header)
-    separator = re.search("--delimiter '(.)'", hint or "")
-    if separator is not None and input_format.delimiter is None:
-        told = inspect_columns(path, input_format=replace(input_format, delimiter=separator[1]))
-        return replace(told, facts=(*told.facts, ("note", str(hint))))
+    if (told := _by_another_mark(path, header, hint, input_format)) is not None:
+        return told
+    # Names may hold such marks, too.
+    hint = None if len(header) > 1 and "--delimiter" in str(hint) else hint
     own = {folded(name) for name in header} if first.partitions else ()
     partitions = tuple(dict.fromkeys(name for name, _ in first.partitions if folded(name) not in own))
     probs = guessed_classes(first, header)
@@ -475,6 +475,20 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
             ids = f"--by {shlex.quote(model)} --id {shlex.quote(question)}"
             facts.append(("models", f"calibcli compare {file_word(path)} {words} {ids} says which is better"))
     return InspectReport(path, first.format.value, tuple(facts), columns, following)
+
+
+def _by_another_mark(
+    path: str, header: Sequence[str], hint: str | None, input_format: InputFormat
+) -> InspectReport | None:
+    """None unless there is a hint of a mark that divides the rows as well."""
+    mark = re.search("--delimiter '(.)'", hint or "")
+    if mark is None or input_format.delimiter is not None:
+        return None
+    with suppress(InputProblem):
+        told = inspect_columns(path, input_format=replace(input_format, delimiter=mark[1]))
+        if len(header) == 1 or any(one.kind != "empty" for one in told.columns):
+            return replace(told, facts=(*told.facts, ("note", str(hint))))
+    return None
 
 
 # Files of a machine up to this size are read to say what is in them; that takes a second or two.

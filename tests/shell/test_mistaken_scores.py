@@ -257,6 +257,14 @@ def test_a_pattern_leaves_no_numbers_with_a_comma_out(run: Run, tmp_path: Path) 
     assert "'fc_note' fits the pattern and is left out: it holds text" in found.out
 
 
+def test_inspect_takes_marks_in_a_name_for_no_separator(run: Run, tmp_path: Path) -> None:
+    """Unless the rows are read by them, as those of a name with commas between semicolons are."""
+    path = in_csv(tmp_path / "odd.csv", {"score;x;y": [0.3, 0.4], "label": [1, 0]})
+    assert "score;x;y  number" in run("inspect", path, code=0).out
+    path.write_text('score;"seen, by";label\n0.3;a;1\n0.4;b;0\n')
+    assert run("inspect", path, code=0).out.endswith("-s score -y label --delimiter ';'\n")
+
+
 def test_inspect_finds_the_separator_and_the_comma(run: Run, tmp_path: Path) -> None:
     """The command that it offers next runs."""
     path = tmp_path / "book.csv"
