@@ -187,6 +187,7 @@ def test_lights_are_those_of_the_literature(p_value: float | None, colour: str) 
     [
         ({"race=3": 85, "race=4": 7}, "are not measured: race 3 (85), 4 (7)"),
         ({"race=a=b": 2}, "is not measured: race a=b (2)"),
+        ({"top-label=c": 0}, "1 group without rows is not measured: top-label c (0)"),
         ({"race=3/sex=1": 8, "race=4/sex=1": 7}, "are not measured: race=3/sex=1 (8), race=4/sex=1 (7)"),
     ],
 )

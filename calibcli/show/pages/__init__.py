@@ -200,7 +200,10 @@ def left_out_words(
     once = f"{columns.pop()}=" if len(columns) == 1 and not any("/" in key for key in left_out) else ""
     named = [f"{key.removeprefix(once) or repr('')} ({count(rows)})" for key, rows in few]
     listing = f"{once and f'{once[:-1]} '}{first_of(named, _MOST_LISTED)}"
+    small = f"of fewer than {plural(least_rows, 'row')} (--min-group-rows)"
+    # As a class that is predicted nowhere, whatever number is asked for.
+    which = small if any(left_out.values()) else "without rows"
     return (
-        f"{count(len(few))} {one if len(few) == 1 else many} of fewer than {plural(least_rows, 'row')} "
-        f"(--min-group-rows) {'is' if len(few) == 1 else 'are'} not {done}: {listing}"
+        f"{count(len(few))} {one if len(few) == 1 else many} {which} "
+        f"{'is' if len(few) == 1 else 'are'} not {done}: {listing}"
     )
