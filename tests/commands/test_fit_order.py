@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.commands.fit import fit_files
-from calibcli.names import FitMethod, RecalibratorName
+from calibcli.names import FitMethod, RecalibratorName, WeightMeaning
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, RowRequest
 
@@ -55,3 +55,18 @@ def test_shuffled_sorted_and_sharded_rows_give_the_same_bytes(
         for k, part in enumerate(np.array_split(np.random.default_rng(6).permutation(score.size), 3))
     ]
     assert artifact(shards, method, reading) == expected
+
+
+@pytest.mark.parametrize("reading", [EXACT, GRID], ids=["exact", "grid"])
+@pytest.mark.parametrize("name", [R.PLATT, R.ISOTONIC, R.SCALING_BINNING, R.VENN_ABERS, R.SMOOTH])
+def test_row_of_frequency_three_is_three_rows(
+    name: RecalibratorName, reading: Reading, rows: tuple[np.ndarray, np.ndarray], tmp_path: Path
+) -> None:
+    """Counting rows in a column gives the artifact of the rows written out, byte for byte."""
+    score, label = rows
+    count = 1 + np.arange(score.size) % 3
+    counted = write(tmp_path / "counted.parquet", score, label, times=count)
+    repeated = write(tmp_path / "repeated.parquet", np.repeat(score, count), np.repeat(label, count))
+    weighed = Columns("score", "label", "times", WeightMeaning.FREQUENCY)
+    method = FitMethod(name.value)
+    assert artifact([counted], method, reading, weighed) == artifact([repeated], method, reading)

@@ -1,8 +1,10 @@
 """Exit codes and bad input: what is printed, by a process of its own too, and nothing left behind."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -173,3 +175,38 @@ def test_ascii_terminal_gets_ascii(csv_of: Make) -> None:
         ended = subprocess.run(command, capture_output=True, check=False, env=environment)
         assert ended.returncode == 0, ended.stderr
         ended.stdout.decode("ascii")
+
+
+def test_ctrl_c_is_130() -> None:
+    """While it waits for rows; nothing is said."""
+    with subprocess.Popen(
+        [*VERIFY, "-", "-s", "score", "-y", "label", "--max-ece", "0.1"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"score,label\n" + b"0.25,0\n" * 100_000)
+        process.stdin.flush()
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        process.stdin.close()
+        process.wait(20)
+        assert process.stdout is not None
+        assert process.stdout.read() == b""
+    assert process.returncode == 130
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("command", ["fit", "measure"])
+def test_full_disk_is_exit_5(shell: Run, csv_of: Make, command: str) -> None:
+    """No space left is one line, and never the exit code of a failed gate."""
+    err = one_line(shell(command, csv_of(*GOOD), "-o", "/dev/full"), 5)
+    assert "no space left" in err.lower()
+
+
+def test_hostile_names_stay_on_one_line(run: Run, csv_of: Make) -> None:
+    """Escape sequences and markup in a column name are shown, not obeyed."""
+    path = csv_of("sc\x1b[31more,label", *GOOD[1:])
+    ended = run("measure", path, "-s", "sc\x1b[31more")
+    assert "\x1b" not in ended.out + ended.err

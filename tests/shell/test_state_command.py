@@ -2,7 +2,12 @@
 
 import itertools
 import json
+import os
 import shlex
+import signal
+import subprocess
+import sys
+import time
 from datetime import date
 from pathlib import Path
 
@@ -12,7 +17,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.documents.state import locked
+from calibcli.documents.state import locked, read_state
 from command_line import CHURN, SAMPLE, Make, Run, in_csv
 from published import state_of
 
@@ -496,3 +501,68 @@ def test_one_bad_batch_is_seen_among_good_ones(run: Run, tmp_path: Path) -> None
     assert "; stands out" in run("inspect", state).out
     assert run("plot", state, "-o", tmp_path / "gate.svg").code == 0
     assert "each batch alone" in (tmp_path / "gate.svg").read_text()
+
+
+def test_ids_written_otherwise_do_not_count_rows_again(run: Run, batch_of: Make, tmp_path: Path) -> None:
+    """The same rows with every id written otherwise are exit 3, and the state stays as it was."""
+    state, first, again = tmp_path / "gate.json", batch_of("a.csv"), tmp_path / "b.csv"
+    run("verify", first, *GATE, "--state", state, "--id", "id")
+    before = state.read_bytes()
+    header, *lines = first.read_text().splitlines()
+    place = header.split(",").index("id")
+    cells = [line.split(",") for line in lines]
+    again.write_text(
+        "\n".join([header, *(",".join([*row[:place], f"x{row[place]}", *row[place + 1 :]]) for row in cells)])
+        + "\n"
+    )
+    for words in ([], ["--batch", "other"]):
+        ran = run("verify", again, *GATE, "--state", state, "--id", "id", *words)
+        assert ran.code == 3
+        assert "have the scores and labels of batch 'a.csv' under other ids" in ran.err
+        assert state.read_bytes() == before
+
+
+def test_rows_that_drift_away_end_a_pass(run: Run, batch_of: Make, tmp_path: Path) -> None:
+    """A pass (0) is inconclusive (4) once the estimate over all rows is above the limit, and says so."""
+    state = tmp_path / "gate.json"
+    assert run("verify", batch_of("a.csv", 5000), *GATE, "--state", state).code == 0
+    ran = run("verify", batch_of("b.csv", 5000, seed=1, off=0.13), *GATE, "--state", state)
+    assert ran.code == 4, ran.out
+    assert "it passed at 5,000 rows, but over all 10,000 rows the estimate is above the limit" in ran.out
+    assert state_of(state)["passed_at"] == 5000
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(200, marks=pytest.mark.slow)])
+def test_a_killed_gate_completes_when_run_again(kills: int, batch_of: Make, tmp_path: Path) -> None:
+    """Killed at random instants the command has counted all files of the call or none; run again, all."""
+    draw = np.random.default_rng(1)
+    files = [batch_of(f"{number}.csv", 100, seed=number) for number in range(4)]
+    command = [sys.executable, "-m", "calibcli", "verify", *map(str, files), *GATE, "--state", "gate.json"]
+
+    def started() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    begun = time.perf_counter()
+    assert started().wait() == 4
+    lasts = time.perf_counter() - begun
+    whole = (tmp_path / "gate.json").read_bytes()
+    for _ in range(kills):
+        (tmp_path / "gate.json").unlink(missing_ok=True)
+        with started() as process:
+            time.sleep(draw.uniform(0.5, 1.1) * lasts)
+            os.kill(process.pid, signal.SIGKILL)
+        state = read_state(tmp_path / "gate.json")
+        assert state is None or state.rows == 400
+    assert started().wait() == 4
+    assert (tmp_path / "gate.json").read_bytes() == whole
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_rows_that_lost_their_name_are_asked_about(run: Run, batch_of: Make, tmp_path: Path) -> None:
+    """A retry that drops --batch counts nothing twice, few as the rows may be, and says that it did not."""
+    state, rows = tmp_path / "gate.json", batch_of("few.csv", 20)
+    run("verify", rows, *GATE, "--state", state, "--batch", "mon")
+    before = state.read_bytes()
+    again = run("verify", rows, *GATE, "--state", state)
+    assert (again.code, "these 20 rows have the scores and labels of batch 'mon'" in again.err) == (3, True)
+    assert state.read_bytes() == before
