@@ -6,7 +6,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import PurePath
@@ -189,7 +189,7 @@ def say_rows(source: "InputSummary", *, quiet: bool) -> None:
     say_notes(tuple(line.text.removeprefix("note: ") for line in row_lines(source)), quiet=quiet)
 
 
-def say_notes(notes: Sequence[str], *, quiet: bool) -> None:
+def say_notes(notes: tuple[str, ...], *, quiet: bool) -> None:
     for note in notes:
         say_line(f"note: {note}", quiet=quiet)
 

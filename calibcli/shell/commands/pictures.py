@@ -242,7 +242,7 @@ def plot(
     if output is not None:
         with drawing_cache():
             boxes = _save(diagram, output, picture)
-        say_notes([_BOXES] * boxes, quiet=out.quiet)
+        say_notes((_BOXES,) if boxes else (), quiet=out.quiet)
         say_line(f"{output}: {diagram.drawn.caption[0]}", quiet=out.quiet)
 
 

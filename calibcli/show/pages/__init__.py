@@ -39,7 +39,7 @@ def page_of(report: "Report", *, verbose: bool) -> Page:
 
 _MOST_FILES = 3
 
-_MOST_LISTED = 5
+MOST_LISTED = 5
 
 
 def answer_paragraph(report: "Report") -> Paragraph:
@@ -199,7 +199,7 @@ def left_out_words(
     # Of one column its name is said once.
     once = f"{columns.pop()}=" if len(columns) == 1 and not any("/" in key for key in left_out) else ""
     named = [f"{key.removeprefix(once) or repr('')} ({count(rows)})" for key, rows in few]
-    listing = f"{once and f'{once[:-1]} '}{first_of(named, _MOST_LISTED)}"
+    listing = f"{once and f'{once[:-1]} '}{first_of(named, MOST_LISTED)}"
     small = f"of fewer than {plural(least_rows, 'row')} (--min-group-rows)"
     # As a class that is predicted nowhere, whatever number is asked for.
     which = small if any(left_out.values()) else "without rows"

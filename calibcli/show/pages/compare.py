@@ -31,8 +31,6 @@ from calibcli.show.blocks import (
 )
 from calibcli.show.pages.measure import MOST_ROWS, title_of
 
-_MOST_LISTED = 5
-
 
 def compare_page(report: CompareReport, *, verbose: bool) -> Page:
     """Return the page of a comparison; `verbose` adds a sentence and the assumptions of every line."""
@@ -176,7 +174,7 @@ def _where(report: CompareReport) -> str:
     keys = report.worse_classes
     if not keys:
         return ""
-    return f" in {words.first_of([words.printable(key) for key in keys], _MOST_LISTED)}"
+    return f" in {words.first_of([words.printable(key) for key in keys], pages.MOST_LISTED)}"
 
 
 def _blind(one: Comparison) -> bool:
@@ -252,5 +250,5 @@ def _notes(
 
 def _left_out(view: ViewComparison) -> str:
     few = [f"{key.partition('=')[2]} ({words.count(rows)})" for key, rows in view.left_out.items()]
-    many, shown = "class has" if len(few) == 1 else "classes have", words.first_of(few, _MOST_LISTED)
+    many, shown = "class has" if len(few) == 1 else "classes have", words.first_of(few, pages.MOST_LISTED)
     return f"{words.count(len(few))} {many} fewer than {words.count(view.least_rows)} rows on a side: {shown}"

@@ -29,9 +29,6 @@ from calibcli.show.words import (
 )
 from calibcli.stats.measures.differences import Compared
 
-# Of groups that are too small so many are named.
-_MOST_LISTED = 5
-
 
 def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
     """Return the page of a leaderboard; `verbose` adds the assumptions of every difference."""
@@ -95,7 +92,7 @@ def _group_notes(report: LeaderboardReport, groups: GroupBoards) -> list[str]:
         notes.append(f"{levels}, so that {hold} (Bonferroni).")
     if groups.left_out:
         few = [f"{quoted(name)} ({count(rows)})" for name, rows in groups.left_out.items()]
-        listing = first_of(few, _MOST_LISTED)
+        listing = first_of(few, pages.MOST_LISTED)
         notes.append(f"Fewer than {groups.least_rows:,} rows, so not compared: {listing}.")
     return notes
 

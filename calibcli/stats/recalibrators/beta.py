@@ -218,7 +218,5 @@ def _require_scores(form: BetaForm, points: newton.Labelled) -> None:
     if found < least:
         msg = f"beta calibration of form {form.value} needs {least} distinct scores{other}, and there "
         msg += "is 1" if found == 1 else f"are {found}"
-        other_form = form is BetaForm.ABM and found == 2
-        right = "use --method intercept or isotonic; is --score the right column?"
-        hint = "use --beta-form am" if other_form else right
-        raise NotConverged(msg, hint)
+        enough = form is BetaForm.ABM and found == 2
+        raise NotConverged(msg, "use --beta-form am" if enough else newton.ALIKE)

@@ -166,7 +166,7 @@ class Solution:
         if float(np.max(np.abs(found.coefficients) * self._sizes, initial=0.0)) > _LARGEST_TERM:
             differ = "the scores differ in their last digits alone"
             msg = f"{differ}, too little for coefficients to tell them apart"
-            raise NotConverged(msg, "use --method intercept, or isotonic; is --score the right column?")
+            raise NotConverged(msg, newton.ALIKE)
         return found
 
     @property

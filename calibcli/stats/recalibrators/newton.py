@@ -336,6 +336,10 @@ def limited_rows(table: Table) -> int:
     return sum(int(rows[(s < NEAREST) | (s > 1.0 - NEAREST)].sum()) for s, rows in columns)
 
 
+# What to do about scores that do not differ, or hardly.
+ALIKE = "use --method intercept or isotonic; is --score the right column?"
+
+
 def require_distinct(method: RecalibratorName, points: Labelled, *, table: Table, least: int) -> None:
     """Refuse scores too few of which differ after the logit."""
     # A look at some settles it for all but the strangest scores.
@@ -347,7 +351,7 @@ def require_distinct(method: RecalibratorName, points: Labelled, *, table: Table
         return
     there = f"all {table.total_rows:,} rows share one" if found == 1 else f"there are {found}"
     msg = f"a {method.value} fit needs {_WORDS[least]} distinct scores, and {there}"
-    raise NotConverged(msg, "use --method intercept or isotonic; is --score the right column?")
+    raise NotConverged(msg, ALIKE)
 
 
 # A feature whose own part is smaller than this share of it is a combination of those before.
