@@ -60,12 +60,7 @@ def terminated(stage: Stage, words: list[str]) -> Ran:
 
 @fault("the terminal is closed in the middle (SIGHUP)", PIPED)
 def hung_up(stage: Stage, words: list[str]) -> Ran:
-    # The command hears it although `nohup` began this.
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    try:
-        return in_the_middle(stage, words, lambda process: os.kill(process, signal.SIGHUP))
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    return in_the_middle(stage, words, lambda process: os.kill(process, signal.SIGHUP))
 
 
 @fault("SIGKILL in the middle, over an output that exists", f"{PIPED} --force")

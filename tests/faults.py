@@ -247,6 +247,8 @@ def _folded(name: str) -> str:
 def run_here(words: list[str], folder: str, aside: str, how: How) -> None:
     """Become a command: in a folder, under a fault. Called in a process of its own."""
     os.chdir(folder)
+    # A command hears it although `nohup` began the tests.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     for name, value in how.environment.items():
         os.environ.pop(name, None)
         if value is not None:
