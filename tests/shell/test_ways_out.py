@@ -6,8 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from calibcli.errors import UsageProblem
 from calibcli.options.conditions import condition_of
 from calibcli.options.rows import Columns
 from command_line import CHURN, SAMPLE, Make, Run
+from faults import waited_for
 
 COLUMNS = ["-s", "score", "-y", "label"]
 
@@ -152,14 +151,6 @@ EVALUATION = SAMPLE / "churn_evaluation.parquet"
 GOOD = ("score,label", *(f"{(i % 19 + 1) / 20},{i % 3 == 0:d}" for i in range(60)))
 PROC = Path("/proc/self/fd")
 TERM = (signal.SIGTERM, 143)
-
-
-def waited_for(done: Callable[[], bool]) -> None:
-    """Wait until something has happened, 30 seconds at most."""
-    end = time.monotonic() + 30
-    while not done() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert done()
 
 
 def spools(process: "subprocess.Popen[bytes]", folder: Path) -> bool:
