@@ -5,7 +5,7 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -50,7 +50,7 @@ def named(name: str, header: Sequence[str], *, path: str) -> str:
     several = [one.strip() for one in name.split(",")]
     if len(several) > 1 and set(several) <= set(header):
         hint = f"these are several columns: repeat the option for each, {listing(several)}"
-    raise InputProblem(msg, separator_hint(header) or hint)
+    raise InputProblem(msg, separator_hint(header, lambda column: folded(column) == folded(name)) or hint)
 
 
 def all_named(names: Iterable[str], header: Sequence[str], *, path: str) -> tuple[str, ...]:
@@ -59,8 +59,12 @@ def all_named(names: Iterable[str], header: Sequence[str], *, path: str) -> tupl
     return tuple(name if name in known else named(name, header, path=path) for name in names)
 
 
-def separator_hint(header: Sequence[str]) -> str | None:
-    """Say that a header seems to be none, or that of a document, or to have fields apart otherwise."""
+def separator_hint(header: Sequence[str], sought: Callable[[str], bool] | None = None) -> str | None:
+    """Say that a header seems to be none, or that of a document, or to have fields apart otherwise.
+
+    Names of a comma file may hold more of another mark than there are commas: that the other mark divides is
+    said where a column sought is found by it.
+    """
     numbers = len(header) > 1 and all(_NUMBER.fullmatch(name.strip()) for name in header)
     kinds = {
         "numbers: add a line above it": numbers,
@@ -78,7 +82,8 @@ def separator_hint(header: Sequence[str]) -> str | None:
     if len(header) != 1:
         # Names with commas in them, of a file that separates its fields otherwise.
         often = next((one for one in (";", "|", "\t") if text.count(one) > text.count(",")), None)
-        return None if often is None else _separated_by(often)
+        found = often is not None and (sought is None or any(map(sought, text.split(often))))
+        return _separated_by(str(often)) if found else None
     if "\t" in header[0]:
         return _separated_by("\t")
     found = next((one for one in (";", "|", ",", " ") if one in header[0].strip()), None)
@@ -149,9 +154,8 @@ def named_or_usual(
             "" if fitted is None else f"there is no column {fitted!r}, which the map was fitted to, and "
         )
         msg = f"{path}: {lacking}no column looks like the {role}; the columns are {listing(header)}"
-    raise InputProblem(
-        msg, separator_hint(header) or (NAME_THE_SCORE if role == "score" else f"name it with --{role}")
-    )
+    apart = separator_hint(header, lambda name: folded(name) in {*usual, *_TRADE_NAMES[role]})
+    raise InputProblem(msg, apart or (NAME_THE_SCORE if role == "score" else f"name it with --{role}"))
 
 
 _PATTERN = re.compile(r"[*?\[]")
@@ -187,7 +191,7 @@ def fitting_scores(
         if requested is None or requested in kinds or not is_score_pattern(requested):
             found += [] if requested is None else [requested]
             continue
-        fitting = [name for name in header if fnmatchcase(name, requested[:_LONGEST_PATTERN])]
+        fitting = fitting_pattern(requested, header, option="--score")
         taken = [
             name
             for name in fitting
@@ -211,6 +215,13 @@ def fitting_scores(
     return replace(columns, score=found[0], others=tuple(found[1:]), pattern_notes=notes)
 
 
+def fitting_pattern(pattern: str, header: Iterable[str], *, option: str) -> list[str]:
+    if len(pattern) > _LONGEST_PATTERN:
+        msg = f"{option} is a pattern of {len(pattern):,} characters"
+        raise UsageProblem(msg, f"use at most {_LONGEST_PATTERN:,}, as in {option} 'p_*'")
+    return [name for name in header if fnmatchcase(name, pattern)]
+
+
 def _nothing_fits(
     pattern: str, header: Sequence[str], left_out: Mapping[str, str], *, path: str
 ) -> InputProblem:
@@ -218,7 +229,7 @@ def _nothing_fits(
     msg = f"{path}: no score column fits --score {pattern!r}" + (f" ({'; '.join(only[:3])})" if only else "")
     near = difflib.get_close_matches(_PATTERN.sub("", pattern), header, n=3, cutoff=0.0)
     names = f"the nearest names are {listing(near)}; `calibcli inspect` lists all"
-    return InputProblem(msg, separator_hint(header) or names)
+    return InputProblem(msg, separator_hint(header, lambda name: fnmatchcase(name, pattern)) or names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,10 +274,7 @@ def class_columns(several: SeveralClasses, header: Sequence[str], *, path: str) 
         column = named(probs, header, path=path)
         return ClassColumns((column,), checked_classes(tuple(classes or ()), None))
     if _PATTERN.search(probs):
-        if len(probs) > _LONGEST_PATTERN:
-            msg = f"--probs is a pattern of {len(probs):,} characters"
-            raise UsageProblem(msg, f"use at most {_LONGEST_PATTERN:,}, as in --probs 'p_*'")
-        every = columns = tuple(name for name in header if fnmatchcase(name, probs))
+        every = columns = tuple(fitting_pattern(probs, header, option="--probs"))
         own = set(classes_of_apply(columns))
         if len(own) > 1:
             columns = tuple(name for name in columns if name in own)

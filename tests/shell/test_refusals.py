@@ -88,6 +88,10 @@ DRAWN = "plot twice.csv -s score -y label -o out.png"
 # Code, line, what the error says (parts between ...), what the hint says.
 REFUSED: list[tuple[int, str, str, str]] = [
     # Files and rows.
+    (2, f"measure t.csv -s {'s' * 1000}* -y label", "--score is a pattern of 1,001 characters",
+        "use at most 1,000"),
+    (2, f"apply cal.json t.csv -o out.csv --keep {'s' * 1000}*", "--keep is a pattern of 1,001 characters",
+        "use at most 1,000"),
     (3, "measure good.csv -s scroe -y label", "'scroe' ... are 'score', 'label'", "did you mean 'score'"),
     (3, "measure twice.csv", "score", ""),
     (2, "measure good.csv --threshold 0,0.5", "--threshold 0 is out of range", "between 0 and 1"),

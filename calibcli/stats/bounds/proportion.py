@@ -272,6 +272,9 @@ class Shares:
         are the bounds of Clopper and Pearson. Coverage is not proved for the sum; that it is kept from 20
         rows on is simulated in `tests/claims`.
         """
+        if max(int(np.sum(one > 0.0, axis=0).max(initial=0)) for one in (factors, -factors)) > 2:
+            msg = "more than two factors of one sign: these bounds are known of two at most"
+            raise ValueError(msg)
         value = np.asarray(np.sum(factors * self.share, axis=0))
         return value - self._reach(factors), value + self._reach(-factors)
 

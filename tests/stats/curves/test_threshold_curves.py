@@ -198,6 +198,15 @@ def test_two_kinds_of_error_that_cost_the_same_are_one_kind_towards_0(confidence
     np.testing.assert_allclose(shares.bounds(np.full((2, 2), -2.0)), (-upper, -lower), atol=1e-12)
 
 
+def test_bounds_of_three_factors_of_one_sign_are_refused() -> None:
+    """No bounds are known of them; a factor of 0 has no sign, and each place is asked by itself."""
+    shares = Shares.of(np.full((3, 2), 5.0), rows=100.0, confidence=0.9)
+    assert np.isfinite(shares.bounds(np.array([[1.0, -1.0], [2.0, -2.0], [0.0, 3.0]]))).all()
+    for sign in (1.0, -1.0):
+        with pytest.raises(ValueError, match="more than two factors of one sign"):
+            shares.bounds(sign * np.array([[1.0, 1.0], [-1.0, 2.0], [1.0, 3.0]]))
+
+
 def test_without_label_1_no_net_benefit_is_standardised() -> None:
     """It would be over a share of 0; the net benefit itself is drawn."""
     table = ScoreTable.from_rows(np.linspace(0.1, 0.9, 20), np.zeros(20, bool))
