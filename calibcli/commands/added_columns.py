@@ -21,7 +21,7 @@ from calibcli.data.objects import is_object
 from calibcli.data.outputs import is_terminal, new_file
 from calibcli.data.readers import Fragment, kept_bytes, reader_of, unchanged
 from calibcli.data.records import Block
-from calibcli.data.writers import Output, compressed, copy_errors, writer_of
+from calibcli.data.writers import ROOMIER, Output, compressed, copy_errors, writer_of
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem, any_of
 from calibcli.names import STDOUT, DataFormat
 from calibcli.options.fitting import KEEP_ALL, KEEP_NONE
@@ -147,9 +147,7 @@ def refuse_types(job: AddedColumns) -> None:
     for field in (*_staying(job, _schema(job)), *job.fields):
         if not fits(field.type):
             msg = f"{job.fragment.shown}, column {field.name!r}: {job.kind.value} cannot hold {field.type}"
-            raise InputProblem(
-                msg, "arrow holds any type, parquet nearly any, and --keep names what goes along"
-            )
+            raise InputProblem(msg, ROOMIER)
 
 
 def _converted(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
@@ -157,7 +155,7 @@ def _converted(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
     whole = _schema(job)
     schema = pa.schema([*_staying(job, whole), *job.fields]).with_metadata(whole.metadata)
     width = max(job.width, len(schema) if len(schema) > _MANY else 1)
-    out = Output(job.kind, target, schema, width=width, stream=job.stream)
+    out = Output(job.kind, target, schema, job.fragment.shown, width=width, stream=job.stream)
     batches = reader_of(job.fragment.format).batches_of_all(job.fragment, job.resolved)
     made = (_with_added_columns(job, batch, schema) for batch in batches)
     return writer_of(job.kind).write_batches(made_ahead(made, job.ahead), out)

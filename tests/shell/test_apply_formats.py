@@ -249,6 +249,41 @@ def test_types_that_parquet_has_not_are_refused_by_name(
     assert not (tmp_path / "out.parquet").exists()
 
 
+@pytest.mark.parametrize("values", [[[1, 2], [3]], [{"a": 1}, None], [None, None]], ids=str)
+def test_dictionaries_that_parquet_has_not_are_stored_as_their_values(
+    values: list[Any], run: Run, artifact: Path, tmp_path: Path
+) -> None:
+    """Of lists, objects and nulls; within a list they are refused by name."""
+    coded = pa.DictionaryArray.from_arrays(pa.array([1, 0, None], pa.int32()), pa.array(values))
+    rows = pa.table({"score": [0.1, 0.2, 0.3], "x": coded})
+    with pa.ipc.new_file(tmp_path / "in.arrow", rows.schema) as sink:
+        sink.write_table(rows)
+    told = run("apply", artifact, tmp_path / "in.arrow", "-s", "score", "-o", tmp_path / "out.parquet")
+    assert told.code == 0, told.err
+    assert pq.read_table(tmp_path / "out.parquet")["x"].to_pylist() == [values[1], values[0], None]
+    if values[0] is not None:
+        rows = pa.table({"score": [0.5], "x": pa.ListArray.from_arrays([0, 3], coded)})
+        with pa.ipc.new_file(tmp_path / "in.arrow", rows.schema) as sink:
+            sink.write_table(rows)
+        told = run("apply", artifact, tmp_path / "in.arrow", "-s", "score", "-o", tmp_path / "2.parquet")
+        assert (told.code, "column 'x': parquet cannot hold list<" in told.err) == (3, True)
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.binary(2), pa.dictionary(pa.int32(), pa.binary())], ids=str)
+def test_bytes_that_are_no_text_are_refused_by_csv_with_their_column(
+    kind: pa.DataType, run: Run, artifact: Path, tmp_path: Path
+) -> None:
+    """Those that are become text."""
+    for value, code in ((b"a,", 0), (b"\xff\xfe", 3)):
+        rows = pa.table({"score": [0.5], "x": pa.array([value], kind)})
+        pyarrow.feather.write_feather(rows, tmp_path / "in.arrow")
+        output = tmp_path / f"{code}.csv"
+        told = run("apply", artifact, tmp_path / "in.arrow", "-s", "score", "-o", output)
+        wrong = "in.arrow, column 'x': csv cannot hold bytes that are not UTF-8\n" in told.err
+        assert (told.code, wrong, output.exists()) == (code, code == 3, code == 0)
+    assert '0.5,"a,",' in (tmp_path / "0.csv").read_text()
+
+
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_types_of_parquet_that_pyarrow_does_not_write_are_named(
     kind: str, run: Run, artifact: Path, tmp_path: Path

@@ -25,6 +25,7 @@ class Output:
     """What rows are written to.
 
     Args:
+        shown: What the rows come from, for messages.
         width: How many numbers a row holds at least, where it holds many.
         stream: Whether Arrow goes to where nobody can look up the end of a file.
     """
@@ -32,8 +33,12 @@ class Output:
     kind: DataFormat
     target: BinaryIO
     schema: pa.Schema
+    shown: str = ""
     width: int = 1
     stream: bool = False
+
+
+ROOMIER = "arrow holds any type, parquet nearly any, and --keep names what goes along"
 
 
 class Writer(Protocol):

@@ -20,7 +20,7 @@ from calibcli.data.arrays import (
 )
 from calibcli.data.records import BOM, Block, Positions
 from calibcli.data.values import names_of
-from calibcli.data.writers import Output
+from calibcli.data.writers import ROOMIER, Output
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import DataFormat
 from calibcli.stats.table import Floats
@@ -33,7 +33,9 @@ def write_batches(batches: Iterable[pa.RecordBatch], out: Output) -> Iterator[in
     flat = pa.schema([field.with_type(_flat(field.type)) for field in out.schema])
     with pa_csv.CSVWriter(out.target, flat, write_options=options) as writer:
         for batch in batches:
-            columns = [_as_text(column, kind) for column, kind in zip(batch.columns, flat.types, strict=True)]
+            columns = [
+                _as_text(column, field, out) for column, field in zip(batch.columns, flat, strict=True)
+            ]
             if len(columns) == 1 and columns[0].null_count:
                 # A probability alone.
                 text: Any = columns[0].cast(pa.string()).cast(pa.binary()).fill_null(_NOTHING)
@@ -70,14 +72,24 @@ def _flat(kind: pa.DataType) -> pa.DataType:
     if isinstance(kind, pa.BaseExtensionType):
         return kind.storage_type
     # A number of ticks says nothing without their length.
-    as_text = pa.types.is_string_view(kind) or pa.types.is_duration(kind)
-    return pa.string() if as_text else kind
+    if pa.types.is_string_view(kind) or pa.types.is_duration(kind):
+        return pa.string()
+    is_bytes = (
+        pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+    )
+    return pa.large_string() if is_bytes else kind
 
 
-def _as_text(column: Column, kind: pa.DataType) -> Column:
+def _as_text(column: Column, field: "pa.Field[Any]", out: Output) -> Column:
     if isinstance(column, pa.DictionaryArray) and pa.types.is_duration(column.type.value_type):
         column = column.cast(column.type.value_type)
-    return (names_of(column) if pa.types.is_duration(column.type) else column).cast(kind)
+    try:
+        return (names_of(column) if pa.types.is_duration(column.type) else column).cast(field.type)
+    except pa.ArrowInvalid:
+        if field.type != pa.large_string():
+            raise
+        msg = f"{out.shown}, column {field.name!r}: {out.kind.value} cannot hold bytes that are not UTF-8"
+        raise InputProblem(msg, ROOMIER) from None
 
 
 Write = Callable[[memoryview | bytes], object]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -179,20 +179,30 @@ def write_batches(batches: Iterable[pa.RecordBatch], out: Output) -> Iterator[in
     )
     with pq.ParquetWriter(out.target, schema) as writer:
         for table in gathered(batches, max(1, most_rows(out.width) // 2)):
-            writer.write_table(table.cast(schema), row_group_size=table.num_rows)
+            columns = [_as(column, kind) for column, kind in zip(table.columns, schema.types, strict=True)]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema), row_group_size=table.num_rows)
             yield table.num_rows
 
 
 def _stored(kind: pa.DataType) -> pa.DataType:
-    """Return a type, of a dictionary of durations that of its values: pyarrow would store plain ticks."""
+    """Return a type, that of the values where pyarrow stores no dictionary of them, or of durations ticks."""
     plain = value_type(kind)
-    return plain if pa.types.is_duration(plain) else kind
+    is_coded = isinstance(kind, pa.DictionaryType) and (pa.types.is_nested(plain) or pa.types.is_null(plain))
+    return plain if is_coded or pa.types.is_duration(plain) else kind
+
+
+def _as(column: "pa.ChunkedArray[Any]", kind: pa.DataType) -> "pa.ChunkedArray[Any]":
+    if not isinstance(column.type, pa.DictionaryType) or column.type == kind:
+        return column.cast(kind)
+    return pa.chunked_array([cast("Any", part).dictionary_decode() for part in column.chunks], kind)
 
 
 def fits(kind: pa.DataType) -> bool:
-    """Whether Parquet has a type for values, as pyarrow says of a file without rows."""
+    """Whether Parquet has a type for values, as pyarrow says of a missing one."""
+    stored = _stored(kind)
     try:
-        pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([("x", _stored(kind))])).close()
+        with pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([("x", stored)])) as writer:
+            writer.write_table(pa.table({"x": pa.nulls(1, stored)}))
     except (pa.ArrowException, OSError):
         return False
     return True
