@@ -36,8 +36,9 @@ class ClassMeasure(Explained):
             how many rows did is `certain_and_wrong` in the JSON report. Nothing is clipped.
         Interval: For the population, approximate. It is Gaffke's bound, whose added row gives the least of
             these probabilities to its class. No upper end where there are probabilities of exactly 0; none
-            where the value is infinite. "By chance" is the range around the mean entropy -Σ_c p_c ln p_c.
-            That rows differ in it is left in, so it is rather too wide.
+            where the value is infinite. "By chance" is the range around the mean entropy -Σ_c p_c ln p_c
+            by the normal law, with the variance that the label of each row has; where few rows are open, what
+            is outside of it lies mostly above.
         Assumes: Rows are independent; approximate below 1,000 rows.
         Reference: Good (1952), JRSS-B 14.
         """
@@ -53,8 +54,8 @@ class ClassMeasure(Explained):
             bins of each class, summed over classes. There the score is reliability - resolution + uncertainty
             + within_variance - within_covariance.
         Interval: For the population, approximate. It is Gaffke's bound, whose added row loses 2. "By chance"
-            is the range around the mean of Σ_c p_c (1 - p_c). That rows differ in it is left in, so it is
-            rather too wide.
+            is the range around the mean of Σ_c p_c (1 - p_c) by the normal law, with the variance that the
+            label of each row has; where few rows are open, what is outside of it lies mostly above.
         Assumes: Rows are independent; approximate below 1,000 rows.
         Reference: Brier (1950), Monthly Weather Review 78; Murphy (1973), J. Appl. Meteorol. 12; Stephenson,
             Coelho & Jolliffe (2008), Weather and Forecasting 23, for the within-bin terms.

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import field
 from functools import cache
 from typing import NamedTuple, Self
 
@@ -329,10 +330,15 @@ class RunningClasses:
 
 @dataclass(slots=True, eq=False)
 class Losses(Moments):
-    """Exact sums of a loss over rows; those whose loss is infinite are counted instead."""
+    """Exact sums of a loss over rows; those whose loss is infinite are counted instead.
+
+    Args:
+        noise: Variances of the losses if labels follow the probabilities; left empty with importance weights.
+    """
 
     infinite: int = 0
     worst: float = 0.0
+    noise: ExactSum = field(default_factory=ExactSum)
 
     def add(self, loss: Floats, weight: Floats | None, counts: Integers | None, *, worst: float) -> None:
         """Add rows, with importance weights, frequencies or neither; `worst` is the most they could have."""
@@ -354,6 +360,7 @@ class Losses(Moments):
         Moments.merge(self, other)
         self.infinite += other.infinite
         self.worst = max(self.worst, other.worst)
+        self.noise.merge(other.noise)
 
 
 def _suffered(which: npt.NDArray[np.bool_], weight: Floats | None, counts: Integers | None) -> int:
@@ -526,6 +533,12 @@ class ClassSums:
         worst = math.inf if least <= 0.0 else -math.log(least)
         self.log_loss.add(log_loss_of(probability, label), weight, counts, worst=worst)
         self.brier.add(brier_of(probability, label), weight, counts, worst=2.0)
+        if weight is None:
+            for loss, noise in zip((self.log_loss, self.brier), noise_of(probability), strict=True):
+                if counts is None:
+                    loss.noise.add(noise)
+                else:
+                    loss.noise.add_repeated(noise, counts)
         if self.top is not None:
             self.top.add_rows(probability, label, counts=counts, weight=weight)
         right = predicted == label
@@ -559,3 +572,18 @@ def brier_of(probability: Floats, label: Integers) -> Floats:
     apart = probability.copy()
     apart[np.arange(label.size), label] -= 1.0
     return np.asarray(np.einsum("ij,ij->i", apart, apart))
+
+
+def noise_of(probability: Floats) -> tuple[Floats, Floats]:
+    """Return the variances of log loss and Brier score of each row whose label follows its probabilities."""
+    log, brier = np.empty((2, len(probability)))
+    step = max(1, _BLOCK // probability.shape[1])
+    for start in range(0, len(probability), step):
+        near = slice(start, start + step)
+        # Single precision, and classes one after the other: a spread needs no more, at half the time.
+        p = probability[near].T.astype(np.float32, order="C")
+        for found, loss in ((log, np.log(np.where(p > 0.0, p, np.float32(1.0)))), (brier, p)):
+            apart = loss - (p * loss).sum(axis=0)
+            apart *= apart
+            found[near] = (p * apart).sum(axis=0)
+    return log, 4.0 * brier

@@ -303,6 +303,27 @@ def test_null_reference_is_the_mean_of_draws(classes: int, sharpness: float, row
     assert 0.02 < np.mean(np.array(sizes) > high) < 0.09
 
 
+@pytest.mark.parametrize("limit", [None, 300])
+@pytest.mark.parametrize("sure", [0, 150])
+def test_by_chance_nine_in_ten_calibrated_losses_are_in_the_range(sure: int, limit: int | None) -> None:
+    """Rows that are sure leave nothing open; as many others would have filled a range twice as wide."""
+    generator = np.random.default_rng(11)
+    probability = softmax(1.5 * generator.standard_normal((300, 3)))
+    probability[:sure] = np.eye(3)[generator.integers(0, 3, sure)]
+    label = labels_of(probability, generator)
+    drawn = np.stack([labels_of(probability, generator) for _ in range(2_000)])
+    views, row = views_of(probability, label, limit=limit), np.arange(300)
+    with np.errstate(divide="ignore"):
+        losses = -np.log(probability), 1.0 - 2.0 * probability + (probability**2).sum(axis=1, keepdims=True)
+    for name, loss in zip((C.CLASS_LOG_LOSS, C.CLASS_BRIER), losses, strict=True):
+        found, shown = class_measure(name, views), loss[row, drawn].mean(axis=1)
+        assert found.null_range is not None
+        low, high = found.null_range
+        assert found.null == pytest.approx(shown.mean(), rel=0.01)
+        assert 0.03 < np.mean(shown < low) < 0.07
+        assert 0.03 < np.mean(shown > high) < 0.07
+
+
 def truths(probability: Floats, truth: Floats) -> dict[ClassMeasure, float]:
     """Return what the measures estimate at these scores, given the label probabilities."""
     n, count = probability.shape

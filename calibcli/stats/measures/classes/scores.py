@@ -61,18 +61,15 @@ def class_log_loss(views: ClassViews) -> ClassEstimate:
         Good (1952), JRSS-B 14.
     """
     wrong = views.joint.log_loss.infinite
-    null = squares = 0.0
+    null = 0.0
     for one in views.rest:
         score = one.table.score
-        log = np.log(np.where(score > 0.0, score, 1.0))
-        null -= float((one.table.weight * score * log).sum())
-        squares += float((one.table.weight * score * log**2).sum())
+        null -= float((one.table.weight * score * np.log(np.where(score > 0.0, score, 1.0))).sum())
     return _mean_loss(
         ClassMeasure.CLASS_LOG_LOSS,
         views.joint.log_loss,
         views=views,
         null=null,
-        noise=squares - null**2 / views.rows,
         details={"certain_and_wrong": wrong},
     )
 
@@ -96,13 +93,11 @@ def class_brier(views: ClassViews) -> ClassEstimate:
         name: float(sum(getattr(one, part) for one in parts)) for name, part in _PARTS.items()
     }
     null = sum(float(one.sums.variance.sum()) for one in views.rest)
-    cubes = sum(float((one.table.weight * one.table.score**3).sum()) for one in views.rest)
     return _mean_loss(
         ClassMeasure.CLASS_BRIER,
         views.joint.brier,
         views=views,
         null=null,
-        noise=4.0 * (cubes - (views.rows - null) ** 2 / views.rows),
         details={**details, "parts_over": views.rest[0].sums.described},
     )
 
@@ -113,7 +108,6 @@ def _mean_loss(
     *,
     views: ClassViews,
     null: float,
-    noise: float,
     details: dict[str, float | int | str],
 ) -> ClassEstimate:
     joint, table = views.joint, views.whole
@@ -136,6 +130,7 @@ def _mean_loss(
             if joint.weighted:
                 because.append(scores.NO_HEAVIER)
     total = float(table.weight.sum())
+    noise = float(moments.noise.exact())
     within = None if joint.weighted else of_moments(null / total, noise / total**2, least=0.0)
     reference = null / total, within
     return ClassEstimate.of(name, table, value, interval, null=reference, because=because, details=details)
