@@ -47,9 +47,9 @@ def judge_rows(rows: RowRequest, options: VerifyOptions, state: StateOptions | N
     columns = rows.columns
     _refuse_misled(columns, options, state)
     options = of_rows(options, columns)
-    refuse_segment_rules(options, rows)
     if state is None:
         return verify_files(rows, options=options)
+    refuse_segment_rules(options, rows)
     from calibcli.commands.gate import judge_with_state
 
     return judge_with_state(

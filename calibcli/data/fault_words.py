@@ -1,5 +1,6 @@
 """Faults to the one line that a user reads."""
 
+import ast
 import re
 import shlex
 from collections.abc import Iterable
@@ -7,8 +8,18 @@ from typing import cast
 
 from calibcli.data.arrays import Column, is_list_of_numbers, value_type
 from calibcli.data.columns import LABEL_NAMES, SCORE_NAMES, ResolvedColumns, folded, listing
-from calibcli.data.faults import HEAVIEST, LIGHTEST, MOST_LABELS, UNCOUNTABLE, Fault, FaultKind, Findings
+from calibcli.data.faults import (
+    HEAVIEST,
+    LIGHTEST,
+    MOST_LABELS,
+    OTHERS,
+    UNCOUNTABLE,
+    Fault,
+    FaultKind,
+    Findings,
+)
 from calibcli.data.groups import MemberColumn
+from calibcli.data.score_words import entry_of
 from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale
 from calibcli.options.numerals import ALIKE, number_of
@@ -212,9 +223,11 @@ def _said(
 
 _MOST_PHRASES = 5
 _PHRASES_MISSING = (
-    "give each a number with --score-map 'likely={example}' or --score-map FILE, or pass "
+    "give each a number, such as {example}, with --score-map {entry} or --score-map FILE, or pass "
     "--on-missing drop to leave such rows out"
 )
+# Of a phrase so many letters are shown.
+_SHOWN = 60
 
 
 def _said_of_scores(
@@ -223,7 +236,8 @@ def _said_of_scores(
     if kind is FaultKind.NO_SCORE:
         neither = f"{some} values {'is' if fault.count == 1 else 'are'} neither a number nor a phrase"
         example = "70" if resolved.requested.read_as is Scale.PERCENT else ".7"
-        hint = _PHRASES_MISSING.format(example=example)
+        entry = entry_of(ast.literal_eval(_by_number(findings, place)[0].value))
+        hint = _PHRASES_MISSING.format(example=example, entry=entry)
         return f"{neither} of --score-map: {_phrases(findings, place)}", hint
     scale, first = resolved.requested.read_as, f"the first is {fault.value} at row {fault.row:,}"
     most = 100 if scale is Scale.PERCENT else 1
@@ -237,10 +251,24 @@ def _said_of_scores(
 
 def _phrases(findings: Findings, place: int) -> str:
     """Return the phrases of a score column that stand for no number, the most frequent first."""
+    found = _by_number(findings, place)
+    shown, rest = found[:_MOST_PHRASES], found[_MOST_PHRASES:]
+    listed = [f"{_cut(one.value)} ({one.count:,}, first at row {one.row:,})" for one in shown]
+    rows = sum(one.count for one in rest)
+    many = "" if all(one.value != OTHERS for one in found) else "at least "
+    return ", ".join(
+        [*listed, *([f"and {many}{len(rest):,} more ({rows:,} value{'s' * (rows != 1)})"] if rest else [])]
+    )
+
+
+def _by_number(findings: Findings, place: int) -> list[Fault]:
+    """Return the phrases of a column, the most frequent first, and last those that were not told apart."""
     found = [fault for (at, _), fault in findings.phrases.items() if at == place]
-    found.sort(key=lambda one: (-one.count, one.row))
-    listed = [f"{one.value} ({one.count:,}, first at row {one.row:,})" for one in found[:_MOST_PHRASES]]
-    return ", ".join([*listed, *(["and others"] if len(found) > _MOST_PHRASES else [])])
+    return sorted(found, key=lambda one: (one.value == OTHERS, -one.count, one.row))
+
+
+def _cut(phrase: str) -> str:
+    return phrase if len(phrase) <= _SHOWN else f"{phrase[: _SHOWN - 4]}...{phrase[-1]}"
 
 
 def phrase_words(findings: Findings, resolved: ResolvedColumns) -> list[str]:

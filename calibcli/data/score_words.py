@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -112,6 +113,18 @@ def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def folded_phrase(text: str) -> str:
     """Return a phrase without regard to case and blanks."""
     return " ".join(text.split()).casefold()
+
+
+# A phrase up to so long is an example of its own entry.
+_LONGEST_ENTRY = 40
+
+
+def entry_of(phrase: str) -> str:
+    """Return what to type for a phrase, as one word of a shell; for one that only a file can hold another."""
+    folded = folded_phrase(phrase)
+    fits = folded.isprintable() and len(folded) <= _LONGEST_ENTRY and not {",", "="} & set(folded)
+    is_phrase = folded not in MISSING and number_of(folded) is None
+    return shlex.quote(f"{folded if fits and is_phrase else 'likely'}=NUMBER")
 
 
 def number_in(text: str, known: Mapping[str, float], scale: Scale, *, decimal: str = ".") -> float | None:

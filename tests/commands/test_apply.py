@@ -147,7 +147,7 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
             "`apply --on-range null` leaves their probability empty")),
         ("score,x\n0.5,1\nabc,1\n", "column 'score': 'abc' at row 2 is not a number",
             ("nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
-            "is it the right column? --score-map 'likely=.7' gives words a number; "
+            "is it the right column? --score-map abc=NUMBER gives words a number; "
             "`apply --on-missing null` leaves the probability of such rows empty")),
         ("score,x\n0.5\n", ": row 1 (line 2) has 1 field where the header has 2",
             "fields that contain the separator must be quoted, and quotes must be closed"),

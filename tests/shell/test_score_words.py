@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -202,6 +203,42 @@ def test_unknown_phrases_are_counted_and_refused_or_left_out(kind: str, run: Run
     assert sum(line.endswith(",") for line in out.read_text().splitlines()) == 60
 
 
+@pytest.mark.parametrize(
+    ("phrase", "entry"),
+    [
+        ("About  0.8", "'about 0.8=NUMBER'"),
+        ("~0.8", "'~0.8=NUMBER'"),
+        ("0.8.", "0.8.=NUMBER"),
+        ("8/10", "8/10=NUMBER"),
+        ("0,8", "likely=NUMBER"),
+        ("I don't know", "'i don'\"'\"'t know=NUMBER'"),
+        ("long " * 20, "likely=NUMBER"),
+    ],
+)
+def test_a_refused_phrase_says_how_it_gets_a_number(
+    run: Run, tmp_path: Path, phrase: str, entry: str
+) -> None:
+    """Its own entry is there to copy, with how many rows have it; what no line can hold goes to a file."""
+    written({"score": [phrase, "80%", "60 %"] * 20, "label": [1, 0] * 30}, tmp_path / "a.csv")
+    words = ("measure", tmp_path / "a.csv", "-m", "bias", "--score-map")
+    refused = run(*words, "rare=.1", code=3)
+    assert f"such as .7, with --score-map {entry} or --score-map FILE" in refused.err
+    assert f"{repr(' '.join(phrase.casefold().split()))[:50]}" in refused.err
+    assert "(20, first at row 1)" in refused.err
+    if "likely" not in entry:
+        assert "60 rows" in run(*words, shlex.split(entry)[0].replace("NUMBER", "0.8"), code=0).out
+    (tmp_path / "map.json").write_text(json.dumps({phrase: 0.8}))
+    assert "60 rows" in run(*words, tmp_path / "map.json", code=0).out
+
+
+def test_phrases_beyond_the_first_are_counted(run: Run, tmp_path: Path) -> None:
+    """Of those without a number five are named, and it is said how many there are besides."""
+    scores = [f"about 0.{at}" for at in range(1, 9) for _ in range(20)]
+    written({"score": scores, "label": [0, 1] * 80}, tmp_path / "a.csv")
+    refused = run("measure", tmp_path / "a.csv", "--score-map", "about 0.1=.1", code=3)
+    assert "'about 0.6' (20, first at row 101), and 2 more (40 values)" in refused.err
+
+
 def test_a_state_keeps_its_phrases(run: Run, folders: dict[str, Path], tmp_path: Path) -> None:
     """Rows read by other numbers cannot be added to it, and the command that goes on is said whole."""
     state, rows = tmp_path / "gate.json", folders["words"] / "answers.csv"
@@ -233,7 +270,7 @@ def test_phrases_beside_percentages_have_percentages(run: Run, tmp_path: Path) -
     """The hint says so, and a number that looks like a probability is asked about."""
     written({"score": ["85%", "likely"] * 30, "label": [1, 0, 1] * 20}, tmp_path / "a.csv")
     words = ("measure", tmp_path / "a.csv", "--scale", "percent", "-m", "bias")
-    assert "--score-map 'likely=70'" in run(*words).err
+    assert "give each a number, such as 70, with --score-map likely=NUMBER or" in run(*words).err
     asked = "reads the numbers of phrases as percentages: 'likely' is 0.7 %"
     said = [asked in run(*words, "--score-map", f"likely={number}").out for number in (".7", "70")]
     assert said == [True, False]

@@ -361,7 +361,7 @@ def number_hint(value: str, decimal: str | None) -> str:
     if decimal != "," and re.fullmatch(r"\s*-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?\s*", value):
         way = "" if decimal is None else "; if this one stands before decimals, --decimal , reads it"
         return f"export thousands without commas{way}"
-    if re.fullmatch(r"\s*-?\d*[.,]\d+\s*", value, re.ASCII):
+    if re.fullmatch(rf"\s*-?\d*[{'.' if decimal == ',' else ','}]\d+\s*", value, re.ASCII):
         if decimal == ",":
             return "--decimal , says that numbers have a comma: leave it out"
         way = "export them as numbers" if decimal is None else "--decimal , reads commas"
@@ -372,7 +372,9 @@ def number_hint(value: str, decimal: str | None) -> str:
     missing = "nothing, NA, N/A, NaN, null and the like count as missing"
     if not value:
         return f"{missing}, blanks do not: leave the field empty"
+    from calibcli.data.score_words import entry_of
+
     return (
-        f"{missing}, other text does not: is it the right column? --score-map 'likely=.7' gives words a "
-        "number; `apply --on-missing null` leaves the probability of such rows empty"
+        f"{missing}, other text does not: is it the right column? --score-map {entry_of(value)} gives "
+        "words a number; `apply --on-missing null` leaves the probability of such rows empty"
     )

@@ -114,7 +114,17 @@ CASES = {
     "text score": ("score,label\n0.5,1\nabc,0\n", ASKED,
         "p.csv, column 'score': 'abc' at row 2 is not a number",
         ("nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
-        "is it the right column? --score-map 'likely=.7' gives words a number; "
+        "is it the right column? --score-map abc=NUMBER gives words a number; "
+        "`apply --on-missing null` leaves the probability of such rows empty")),
+    "about a number": ("score,label\nabout 0.8,1\n", ASKED,
+        "p.csv, column 'score': 'about 0.8' at row 1 is not a number",
+        ("nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
+        "is it the right column? --score-map 'about 0.8=NUMBER' gives words a number; "
+        "`apply --on-missing null` leaves the probability of such rows empty")),
+    "a number with a line end": ('score,label\n"0.8\n",1\n', ASKED,
+        "p.csv, column 'score': '0.8\\n' at row 1 is not a number",
+        ("nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
+        "is it the right column? --score-map likely=NUMBER gives words a number; "
         "`apply --on-missing null` leaves the probability of such rows empty")),
     "decimal comma": ('score,label\n"0,5",1\n', ASKED,
         "p.csv, column 'score': '0,5' at row 1 is not a number",
@@ -122,7 +132,7 @@ CASES = {
     "other digits": ("score,label\n\u0660.\u0665,1\n", ASKED,
         "p.csv, column 'score': '\u0660.\u0665' at row 1 is not a number",
         ("nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
-        "is it the right column? --score-map 'likely=.7' gives words a number; "
+        "is it the right column? --score-map '٠.٥=NUMBER' gives words a number; "
         "`apply --on-missing null` leaves the probability of such rows empty")),
     "percent sign": ("score,label\n50%,1\n", ASKED, "p.csv, column 'score': '50%' at row 1 is not a number",
         "pass --scale percent for percentages; --score-map reads them beside phrases"),
