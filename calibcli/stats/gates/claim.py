@@ -73,14 +73,6 @@ class Ground:
         """Return why so few rows are not judged, or None."""
         return too_few_counted(table.total_rows, table.total_positive_rows, least=self.least_rows)
 
-    def outcome_of(
-        self, table: Table, claim: "Claim", *, lower: float | None, upper: float | None
-    ) -> tuple[VerdictName, str | None]:
-        """Return the verdict and, where too few rows forbid one, the reason."""
-        if (reason := self.too_few(table)) is not None:
-            return VerdictName.INCONCLUSIVE, reason
-        return claim.by_bounds(lower=lower, upper=upper), None
-
     def refuse_many_values(self, table: Table, *, words: str) -> None:
         """Refuse an error of a score with many values, value by value: no number of rows bounds it from
         above.
@@ -393,11 +385,17 @@ class Bounds:
 
     def verdict(self, table: Table, claim: Claim, ground: Ground) -> Verdict:
         """Return the verdict, with the rows that would decide where nothing but the bounds left it open."""
-        outcome, reason = ground.outcome_of(table, claim, lower=self.lower, upper=self.upper)
+        outcome, few = claim.by_bounds(lower=self.lower, upper=self.upper), ground.too_few(table)
+        if few is not None:
+            return self.said(claim, VerdictName.INCONCLUSIVE, few, rows=table.total_rows)
         needed = None
-        left_open = outcome is VerdictName.INCONCLUSIVE and reason is None
-        if left_open and self.needed and ground.rows_wanted and claim.relation is Relation.AT_MOST:
+        left_open = outcome is VerdictName.INCONCLUSIVE and claim.relation is Relation.AT_MOST
+        if left_open and self.needed and ground.rows_wanted:
             needed = self.needed(claim).unless_above(self.value, claim)
+        return replace(self.said(claim, outcome, None, rows=table.total_rows), needed=needed)
+
+    def said(self, claim: Claim, outcome: VerdictName, reason: str | None, *, rows: int) -> Verdict:
+        """Return a verdict by these bounds that was reached otherwise."""
         return Verdict(
             claim=claim,
             outcome=outcome,
@@ -409,10 +407,9 @@ class Bounds:
             partition=self.partition,
             any_time=self.any_time,
             assumptions=self.assumptions,
-            rows=table.total_rows,
+            rows=rows,
             finite_sample=self.finite_sample,
             fixed_design_upper=self.fixed_design_upper,
-            needed=needed,
             reason=reason,
         )
 

@@ -10,14 +10,7 @@ from calibcli.names import Binning, Target
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.betting import stakes_of_gate, stakes_of_rows
 from calibcli.stats.bounds.proportion import deviation_of_a_mean
-from calibcli.stats.gates.claim import (
-    ONE_LOOK,
-    Bounds,
-    Claim,
-    Ground,
-    RowsNeeded,
-    Verdict,
-)
+from calibcli.stats.gates.claim import ONE_LOOK, Bounds, Claim, Ground, RowsNeeded, Verdict
 from calibcli.stats.gates.rows_needed import first_rows, price_of_bets, promise, rows_needed
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.bias import error_shares

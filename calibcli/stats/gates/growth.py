@@ -136,7 +136,9 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
     twin = next((one for one in twins if _one_name(one, batch)), None)
     known = twin if twin is not None else state.knows(batch.key)
     if known is not None and (twin is not None or batch.key != batch.digest):
-        _refuse_other_rows(known, batch)
+        if known.digest != batch.digest:
+            msg = f"{batch.shown}: batch {batch.key!r} was counted before, with other rows"
+            raise InputProblem(msg, "give these rows another name with --batch")
         if not state.terms.by_id:
             _refuse_unsure(known, batch, total)
         return replace(
@@ -228,12 +230,6 @@ def _new_rows(state: GateState, batch: Incoming) -> tuple[Sums, Fingerprints | N
         raise UsageProblem(msg, "begin a state without --id: whole batches are known again by their digests")
     table = ScoreTable.from_rows(rows.score[new], rows.label[new], counts=rows.counts[new])
     return sums_of(table, partition), rows.ids[new]
-
-
-def _refuse_other_rows(known: Batch, batch: Incoming) -> None:
-    if known.digest != batch.digest:
-        msg = f"{batch.shown}: batch {batch.key!r} was counted before, with other rows"
-        raise InputProblem(msg, "give these rows another name with --batch")
 
 
 def _refuse_twin(twin: Batch, batch: Incoming, total: int) -> None:
@@ -378,7 +374,13 @@ def _refuse_twins(states: Sequence[tuple[str, GateState]]) -> None:
     """Refuse scores and labels of a batch of one state under another name in a second, unless by chance."""
     seen: dict[str, tuple[str, str]] = {}
     for path, state in states:
-        large = [one for one in state.batches if one.digest and _hardly_by_chance(one)]
+        # Older states did not keep the chance; many rows are refused there, as before.
+        large = [
+            one
+            for one in state.batches
+            if one.digest
+            and (one.rows >= LEAST_TWIN_ROWS if one.chance is None else one.chance < LEAST_CHANCE)
+        ]
         for batch in large:
             if batch.digest in seen:
                 name, where = seen[batch.digest]
@@ -388,8 +390,3 @@ def _refuse_twins(states: Sequence[tuple[str, GateState]]) -> None:
                     msg, "every row counts once; if these are other rows, begin new states with --id COL"
                 )
         seen |= {one.digest: (_named(one), path) for one in large}
-
-
-def _hardly_by_chance(batch: Batch) -> bool:
-    # Older states did not keep the chance; many rows are refused there, as before.
-    return batch.rows >= LEAST_TWIN_ROWS if batch.chance is None else batch.chance < LEAST_CHANCE

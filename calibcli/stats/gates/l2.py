@@ -10,14 +10,7 @@ from calibcli.names import Target, VerdictName
 from calibcli.options.numerals import rough_percent
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.proportion import clopper_pearson, hoeffding_deviation, rate_bounds, unseen_share
-from calibcli.stats.gates.claim import (
-    ONE_LOOK,
-    Bounds,
-    Claim,
-    Ground,
-    RowsNeeded,
-    Verdict,
-)
+from calibcli.stats.gates.claim import ONE_LOOK, Bounds, Claim, Ground, RowsNeeded, Verdict
 from calibcli.stats.gates.rows_needed import first_rows, promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, l2
 from calibcli.stats.measures.binned import each_of, farthest

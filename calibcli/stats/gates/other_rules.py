@@ -23,14 +23,7 @@ from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds import Interval, stated
 from calibcli.stats.bounds.proportion import hoeffding_deviation
-from calibcli.stats.gates.claim import (
-    NO_CONFIDENCE,
-    ONE_LOOK,
-    Claim,
-    Ground,
-    Verdict,
-    fewer_rows,
-)
+from calibcli.stats.gates.claim import NO_CONFIDENCE, ONE_LOOK, Bounds, Claim, Ground, Verdict, fewer_rows
 from calibcli.stats.measures import (
     HOEFFDING,
     INDEPENDENT_ROWS,
@@ -48,23 +41,11 @@ from calibcli.stats.measures.tests import JEFFREYS, calibration_tests
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.bins import Bins, binned, bins_of
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
 
 E = TypeVar("E", Estimate, ClassEstimate)
 APPROXIMATE = "each bound holds only approximately, and better with more rows"
 _NO_INTERVAL = "no interval: "
 _SETTLED = "one row with a score of 0 or 1 and the other label decides it"
-
-
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """One-sided bounds; `target` is None where nothing is bounded, `finite_sample` as in `Interval`."""
-
-    lower: float | None
-    upper: float | None
-    method: str
-    target: Target | None
-    finite_sample: bool
 
 
 def measured(name: MeasureName, table: Table, bins: Bins, *, confidence: float) -> Estimate:
@@ -80,31 +61,35 @@ def measured(name: MeasureName, table: Table, bins: Bins, *, confidence: float) 
     return measure_named(name, table, settings=settings)
 
 
-def partition_of(estimate: Estimate | ClassEstimate) -> str:
-    """Return the bins that an estimate speaks of, in words; empty where it needs none."""
-    return str(estimate.details.get("partition", ""))
-
-
 def why_none(estimate: Estimate | ClassEstimate) -> str:
     """Return why these rows give no interval, or no value."""
     reasons = [one.removeprefix(_NO_INTERVAL) for one in estimate.assumptions if one.startswith(_NO_INTERVAL)]
     return reasons[0] if reasons else "it is undefined for these rows"
 
 
-def ends_of(estimate: Estimate | ClassEstimate) -> Ends:
+def ends_of(estimate: Estimate | ClassEstimate) -> Bounds:
     """Return the ends of an interval as bounds, each by itself."""
-    interval = estimate.interval
+    value, interval = estimate.value, estimate.interval
+    lower, upper, method, target, proven = None, None, "none", None, False
     if interval is not None:
         lower, upper = stated(interval.lower), stated(interval.upper)
-        return Ends(lower, upper, interval.method, interval.target, interval.finite_sample)
-    if math.isinf(estimate.value):
+        method, target, proven = interval.method, interval.target, interval.finite_sample
+    elif math.isinf(value):
         # What is infinite once in a sample is infinite in the population.
-        lower, upper = (estimate.value, None) if estimate.value > 0.0 else (None, estimate.value)
-        return Ends(lower, upper, _SETTLED, Target.POPULATION, finite_sample=True)
-    return Ends(None, None, "none", None, finite_sample=False)
+        lower, upper = (value, None) if value > 0.0 else (None, value)
+        method, target, proven = _SETTLED, Target.POPULATION, True
+    assumptions = (*estimate.assumptions, *(() if proven else (APPROXIMATE,)), ONE_LOOK)
+    return Bounds(
+        value, lower, upper, method, target, assumptions, _partition(estimate), finite_sample=proven
+    )
 
 
-def why_open(estimate: Estimate | ClassEstimate, claim: Claim, ends: Ends) -> str | None:
+def _partition(estimate: Estimate | ClassEstimate) -> str:
+    """Return the bins that an estimate speaks of, in words; empty where it needs none."""
+    return str(estimate.details.get("partition", ""))
+
+
+def why_open(estimate: Estimate | ClassEstimate, claim: Claim, ends: Bounds) -> str | None:
     """Return why bounds settle nothing where that is neither the estimate nor its standard error, or None.
 
     A mean loss that looks small enough stays open for what may not have been seen yet, or for want of an end.
@@ -121,7 +106,7 @@ def why_open(estimate: Estimate | ClassEstimate, claim: Claim, ends: Ends) -> st
     return scores.unseen_words(costly, estimate.rows, largest=largest, delta=delta)
 
 
-def one_ended(ends: Ends) -> str | None:
+def one_ended(ends: Bounds) -> str | None:
     """Return which bound is missing, or None where both are there."""
     if ends.lower is None:
         return "these rows give no lower bound, and the upper one does not decide"
@@ -129,7 +114,7 @@ def one_ended(ends: Ends) -> str | None:
 
 
 def verdict_by_ends(
-    claim: Claim, estimate: Estimate | ClassEstimate, ends: Ends, *, few: str | None, rows: int
+    claim: Claim, estimate: Estimate | ClassEstimate, ends: Bounds, *, few: str | None, rows: int
 ) -> Verdict:
     """Return a verdict by bounds, or none for the reason that few rows give."""
     outcome, reason = claim.by_bounds(lower=ends.lower, upper=ends.upper), few
@@ -139,25 +124,10 @@ def verdict_by_ends(
         outcome = VerdictName.INCONCLUSIVE
     elif outcome is VerdictName.INCONCLUSIVE:
         reason = why_open(estimate, claim, ends)
-    approximate = () if ends.finite_sample else (APPROXIMATE,)
-    return Verdict(
-        claim=claim,
-        outcome=outcome,
-        value=estimate.value,
-        lower=ends.lower,
-        upper=ends.upper,
-        method=ends.method,
-        target=ends.target,
-        partition=partition_of(estimate),
-        any_time=False,
-        assumptions=(*estimate.assumptions, *approximate, ONE_LOOK),
-        rows=rows,
-        finite_sample=ends.finite_sample,
-        reason=reason,
-    )
+    return ends.said(claim, outcome, reason, rows=rows)
 
 
-def _both_ends(bounds: Callable[[float], E], rule: Rule, ground: Ground) -> tuple[E, Ends]:
+def _both_ends(bounds: Callable[[float], E], rule: Rule, ground: Ground) -> tuple[E, Bounds]:
     """Return an estimate with its bounds, each of its own error probability."""
     at_lower, at_upper = ground.levels(rule)
     if rule.subject in _BY_LOWER_END:
@@ -174,21 +144,9 @@ def verdict_by_value(
 ) -> Verdict:
     """Return a verdict by an estimate as it is, without confidence."""
     outcome, reason = claim.compared(estimate.value, few=few, undefined=why_none(estimate))
-    return Verdict(
-        claim=claim,
-        outcome=outcome,
-        value=estimate.value,
-        lower=None,
-        upper=None,
-        method="estimate alone, no confidence",
-        target=None,
-        partition=partition_of(estimate),
-        any_time=False,
-        assumptions=(NO_CONFIDENCE,),
-        rows=rows,
-        finite_sample=False,
-        reason=reason,
-    )
+    method, bins = "estimate alone, no confidence", _partition(estimate)
+    found = Bounds(estimate.value, None, None, method, None, (NO_CONFIDENCE,), bins, finite_sample=False)
+    return found.said(claim, outcome, reason, rows=rows)
 
 
 # r (1 - r) and the entropy of r fall on both sides of r = 1/2, so both ends of the interval of r stand behind
@@ -225,13 +183,15 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     if table.weighted and name in _BY_VALUE:
         ground.refuse_many_values(table, words=_BY_VALUE[name])
     claim = ground.claim_of(rule, measure=_named(name, ground))
-    estimate, ends = _both_ends(
-        lambda delta: bounded(name, table, ground.bins, confidence=_coverage(name, delta)), rule, ground
+    # The error probabilities of the ends of an interval in units of that of a bound.
+    ends = 1.0 if name in _ENDS_TOGETHER else 2.0
+    estimate, found = _both_ends(
+        lambda delta: bounded(name, table, ground.bins, confidence=1.0 - ends * delta), rule, ground
     )
     few = ground.too_few(table) or _few_carry(estimate)
     if few is None and name in (MeasureName.BIAS, MeasureName.OE) and not table.weighted:
-        few = _of_other_rows(table, rule, ground, claim=claim, ends=ends)
-    return verdict_by_ends(claim, estimate, ends, few=few, rows=table.total_rows)
+        few = _of_other_rows(table, rule, ground, claim=claim, ends=found)
+    return verdict_by_ends(claim, estimate, found, few=few, rows=table.total_rows)
 
 
 def _named(name: MeasureName, ground: Ground) -> str:
@@ -298,7 +258,7 @@ _JUDGED = """\
 gate on ece, dce, smece, bias, brier or log_loss; pass --weights-are frequency if weights count rows"""
 
 
-def _of_other_rows(table: Table, rule: Rule, ground: Ground, *, claim: Claim, ends: Ends) -> str | None:
+def _of_other_rows(table: Table, rule: Rule, ground: Ground, *, claim: Claim, ends: Bounds) -> str | None:
     """Return why bounds that settle bias or O/E of these scores do not settle the population's, or None."""
     outcome = claim.by_bounds(lower=ends.lower, upper=ends.upper)
     if outcome is VerdictName.INCONCLUSIVE:
@@ -324,11 +284,6 @@ def _few_carry(estimate: Estimate) -> str | None:
         f"its uncertainty is estimated from only about {max(carried, 1.0):.0f} rows with surprising labels, "
         f"fewer than {LEAST_CARRY:g}"
     )
-
-
-def _coverage(name: MeasureName, delta: float) -> float:
-    """Return the two-sided coverage at which one end fails with probability delta."""
-    return 1.0 - delta if name in _ENDS_TOGETHER else 1.0 - 2.0 * delta
 
 
 def class_rule(views: ClassViews, rule: Rule, *, ground: Ground) -> Verdict:
@@ -404,7 +359,9 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
     ((result,), _) = calibration_tests((name,), table, bins=sums, calibrated=drawn)
     p = math.nan if result.p_value is None else result.p_value
     undefined = "; ".join(result.assumptions) or "the test is undefined for these rows"
-    few = ground.too_few(table) or _below_draws(p, rule, drawn=result.p_method.startswith("monte-carlo"))
+    few, least = ground.too_few(table), 1.0 / (DRAWS + 1)
+    if few is None and result.p_method.startswith("monte-carlo") and p <= least and rule.limit < least:
+        few = f"the p-value comes from {DRAWS} simulated draws and cannot be below {least:g}"
     outcome, reason = claim.compared(p, few=few, undefined=undefined)
     exact = result.p_method != JEFFREYS and (
         result.p_asymptotic is None or result.p_value != result.p_asymptotic
@@ -412,26 +369,14 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
     level = f"{in_full(rule.limit)} at most" if exact else f"about {in_full(rule.limit)}"
     words = f"a calibrated score fails with a probability of {level}, whatever the confidence of other rules"
     kept = (_NO_EVIDENCE,) if outcome is VerdictName.PASS else ()
-    return Verdict(
-        claim=claim,
-        outcome=outcome,
-        value=p,
-        lower=None,
-        upper=None,
-        method=f"p-value: {result.p_method}",
-        target=None,
-        partition=ground.bins.described if name in _USES_BINS else "",
-        any_time=False,
-        assumptions=(*result.assumptions, words, *kept, ONE_LOOK),
-        rows=table.total_rows,
+    found = Bounds(
+        p,
+        None,
+        None,
+        f"p-value: {result.p_method}",
+        None,
+        (*result.assumptions, words, *kept, ONE_LOOK),
+        ground.bins.described if name in _USES_BINS else "",
         finite_sample=exact,
-        reason=reason,
     )
-
-
-def _below_draws(p: float, rule: Rule, *, drawn: bool) -> str | None:
-    """Return why the least p-value that draws can show does not settle a smaller limit, or None."""
-    least = 1.0 / (DRAWS + 1)
-    if not drawn or p > least or rule.limit >= least:
-        return None
-    return f"the p-value comes from {DRAWS} simulated draws and cannot be below {least:g}"
+    return found.said(claim, outcome, reason, rows=table.total_rows)

@@ -75,7 +75,10 @@ class Population:
         label 1, shape (times, n_values).
         """
         if shares_kept:
-            count = np.tile(_shared_out(rows, self.share), (times, 1))
+            # Whole numbers as near to rows * share as adds up.
+            each = np.floor(rows * self.share).astype(np.int64)
+            each[np.argsort(each - rows * self.share, kind="stable")[: rows - int(each.sum())]] += 1
+            count = np.tile(each, (times, 1))
         else:
             count = generator.multinomial(rows, self.share, size=times)
         return count, generator.binomial(count, self.rate)
@@ -89,7 +92,11 @@ def population_of(score: Floats, rows: Floats, *, bins: Bins, most: int = MOST_V
     """Return the population in which scores fall as they did in some rows, and labels follow them."""
     some = rows > 0
     score, rows = score[some], np.asarray(rows[some], dtype=np.float64)
-    place = _bin_of(score, bins)
+    # Each score is a bin of its own where the partition is of atoms.
+    starts = binned(
+        ScoreTable(score, np.ones(score.size, np.int64), np.zeros(score.size, np.int64)), bins
+    ).starts
+    place = np.repeat(np.arange(starts.size - 1), np.diff(starts))
     if score.size > most:
         middle = (np.cumsum(rows) - 0.5 * rows) / rows.sum()
         together = place * most + np.minimum((middle * most).astype(np.int64), most - 1)
@@ -151,19 +158,13 @@ def _in_one_bin(population: Population, measure: MeasureName, error: float) -> I
             room[inside] = _room(population, sign)[inside]
             shift = _shift(population, room, measure, error=error)
             if shift is not None:
-                where = (
-                    f"the {rough_percent(shares[place])} of rows with scores {_around(population, inside)}"
-                )
+                low, high = (f"{population.score[inside][end]:.3g}" for end in (0, -1))
+                around = f"of {low}" if low == high else f"from {low} to {high}"
+                where = f"the {rough_percent(shares[place])} of rows with scores {around}"
                 way = "low" if sign > 0.0 else "high"
                 rate = population.score + sign * shift
                 yield replace(population, rate=rate, words=f"only {where} are wrong, and too {way}")
                 return
-
-
-def _around(population: Population, inside: slice) -> str:
-    values = population.score[inside]
-    low, high = f"{values[0]:.3g}", f"{values[-1]:.3g}"
-    return f"of {low}" if low == high else f"from {low} to {high}"
 
 
 def _room(population: Population, sign: float) -> Floats:
@@ -180,21 +181,6 @@ def _shift(population: Population, room: Floats, measure: MeasureName, *, error:
         return None
     shift = sum(crossing(lambda one: size(one) - error, 0.0, 1.0, within=1e-12)) / 2.0
     return np.asarray(np.minimum(shift, room))
-
-
-def _bin_of(score: Floats, bins: Bins) -> Integers:
-    """Return the bin of every score; each score is one of its own where the partition is of atoms."""
-    table = ScoreTable(score, np.ones(score.size, np.int64), np.zeros(score.size, np.int64))
-    starts = binned(table, bins).starts
-    return np.repeat(np.arange(starts.size - 1), np.diff(starts))
-
-
-def _shared_out(rows: int, share: Floats) -> Integers:
-    """Return whole numbers as near to rows * share as adds up."""
-    count = np.floor(rows * share).astype(np.int64)
-    rest = np.argsort(count - rows * share, kind="stable")[: rows - int(count.sum())]
-    count[rest] += 1
-    return count
 
 
 def log_evidence(
@@ -460,25 +446,20 @@ def _dce(gate: Gate, table: ScoreTable) -> bool:
 
 
 def _smece(gate: Gate, table: ScoreTable) -> bool:
-    return _smece_passes(gate, table) if gate.passes else _smece_fails(gate, table)
-
-
-def _smece_passes(gate: Gate, table: ScoreTable) -> bool:
-    """Whether bets refute a norm above the limit; narrower bandwidths than the least are not resolved."""
+    """Whether bets refute a norm above the limit, narrower bandwidths than the least not being resolved; or
+    either lower bound is above the limit: that by the norm is where the norm at the limit is.
+    """
     delta, limit = gate.delta, gate.limit
-    stakes, held = stakes_for(table.total_rows, gate.ground.variance, delta=delta), weighed(table)
+    if gate.passes:
+        stakes, held = stakes_for(table.total_rows, gate.ground.variance, delta=delta), weighed(table)
 
-    def refuted(norm: float) -> bool:
-        return held.log_evidence_below(limit, stakes, norm=norm) >= -math.log(delta)
+        def refuted(norm: float) -> bool:
+            return held.log_evidence_below(limit, stakes, norm=norm) >= -math.log(delta)
 
-    # No norm is below the size of the mean residual, which is found sooner.
-    least = abs(float(residuals(table).sum())) / table.total_rows
-    return limit >= LEAST_BANDWIDTH and refuted(least) and refuted(_norm(table, limit))
-
-
-def _smece_fails(gate: Gate, table: ScoreTable) -> bool:
-    """Whether either lower bound is above the limit; that by the norm is where the norm at the limit is."""
-    limit, (of_mean, of_norm) = gate.limit, error_shares(gate.delta, signs=table.distinct)
+        # No norm is below the size of the mean residual, which is found sooner.
+        least = abs(float(residuals(table).sum())) / table.total_rows
+        return limit >= LEAST_BANDWIDTH and refuted(least) and refuted(_norm(table, limit))
+    of_mean, of_norm = error_shares(delta, signs=table.distinct)
     by_mean = least_by_mean(table, delta=of_mean) > limit
     if by_mean or not of_norm:
         return by_mean
@@ -754,7 +735,8 @@ def _streaming(looks: Looks, power: float) -> Plan:
             gate, population, step=step, looks=_LOOKS, times=times, generator=looks.generator
         )
     theorem = _by_theorem(looks, start=start, power=power)
-    half, rows = (_quantile(first, one) for one in (0.5, power))
+    ends = np.quantile(first, (0.5, power), method="inverted_cdf").tolist()
+    half, rows = (int(one) if math.isfinite(one) else None for one in ends)
     reached = None if rows is None else float(np.mean(first <= rows))
     return Plan(population, rows, reached, times, half, theorem, step)
 
@@ -763,11 +745,6 @@ def _round(step: float) -> int:
     """Return a whole number with one digit that is not 0, at least as large."""
     unit: int = 10 ** max(0, len(str(int(step))) - 1)
     return unit * math.ceil(step / unit)
-
-
-def _quantile(first: Floats, power: float) -> int | None:
-    found = float(np.quantile(first, power, method="inverted_cdf"))
-    return int(found) if math.isfinite(found) else None
 
 
 def _by_theorem(looks: Looks, *, start: int, power: float) -> int | None:
@@ -910,11 +887,14 @@ def planned_segments(
     rows = float(every.rows.sum())
     slowest = that_may_decide(slowness(some), passes=gate.passes, usual=_USUAL_SEGMENTS).tolist()
     wrong, population = slowest[0], _within_segment(entries, some, slowest[0])
+    words = f"{CALIBRATED} in every segment"
     if error > 0.0:
         wrong, population = _smallest_erring(entries, some, names, error=error)
-    population = replace(
-        population, words=_words_of_segment(some, names, wrong, population, error=error, rows=rows)
-    )
+        gap = float((population.share * (population.rate - population.score)).sum())
+        share = rough_percent(float(some.rows[wrong]) / rows)
+        way = "low" if gap > 0.0 else "high"
+        words = f"only {names[wrong]} is wrong, {share} of rows, and scores are too {way} there"
+    population = replace(population, words=words)
     others = [one for one in slowest if one != wrong] if gate.passes else []
     looks = SegmentLooks(
         gate,
@@ -959,13 +939,3 @@ def _smallest_erring(
             return place, found
     msg = f"no labels can give any of {len(names):,} segments a bias of {in_full(error)}"
     raise UsageProblem(msg, "pass a smaller --error, such as half the limit")
-
-
-def _words_of_segment(
-    some: Segments, names: Sequence[str], wrong: int, population: Population, *, error: float, rows: float
-) -> str:
-    if not error:
-        return f"{CALIBRATED} in every segment"
-    way = "low" if float((population.share * (population.rate - population.score)).sum()) > 0.0 else "high"
-    share = rough_percent(float(some.rows[wrong]) / rows)
-    return f"only {names[wrong]} is wrong, {share} of rows, and scores are too {way} there"

@@ -219,7 +219,9 @@ def mce_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
         together = joint(rows.entries, rows.found, tested, depth=rows.depth, error=ground.delta)
         values, method = together.p_values, f"p-value: {together.method}"
         exact = together.draws > 0 and rule.limit * (together.draws + 1) >= 1.0
-        scope = (*_ASSUMPTIONS[:-1], _size_of(rule, exact=exact), ONE_LOOK)
+        level = f"{in_full(rule.limit)} at most" if exact else f"about {in_full(rule.limit)}"
+        by_chance = f"scores calibrated in every segment fail with a probability of {level}"
+        scope = (*_ASSUMPTIONS[:-1], f"{by_chance}, over all of these at once", ONE_LOOK)
     elif rule.bound is not Bound.VALUE:
         ends = _mce_ends(some, unit, *ground.levels(rule))
         if rows.is_grid:
@@ -236,28 +238,19 @@ def mce_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
     # Of those that pass the one comes first whose bound is nearest to the limit, as in the headline.
     order = np.lexsort((-some.sigma, np.choose(rank, (-ends[0], by, -ends[1])) if ends else by, rank))
     worst = np.max if at_most else np.min
-    return Verdict(
-        claim=claim,
-        outcome=VerdictName.INCONCLUSIVE if few else outcomes[order[0]],
-        value=float(worst(values)) if places.size else math.nan,
-        lower=float(ends[0].max()) if ends and places.size else None,
-        upper=float(ends[1].max()) if ends and places.size else None,
-        method=method,
-        target=Target.FIXED_DESIGN if ends else None,
-        partition=f"{places.size:,} segments by {', '.join(rows.columns)}",
-        any_time=False,
-        assumptions=scope,
-        rows=rows.table.total_rows,
+    found = Bounds(
+        float(worst(values)) if places.size else math.nan,
+        float(ends[0].max()) if ends and places.size else None,
+        float(ends[1].max()) if ends and places.size else None,
+        method,
+        Target.FIXED_DESIGN if ends else None,
+        scope,
+        f"{places.size:,} segments by {', '.join(rows.columns)}",
         finite_sample=exact,
-        reason=few,
-        segments=_settled(_listed(rows, places, outcomes, order=order, ends=ends, values=values), few=few),
     )
-
-
-def _size_of(rule: Rule, *, exact: bool) -> str:
-    """Return how often a gate on the p-value fails what it should not."""
-    level = f"{in_full(rule.limit)} at most" if exact else f"about {in_full(rule.limit)}"
-    return f"scores calibrated in every segment fail with a probability of {level}, over all of these at once"
+    outcome = VerdictName.INCONCLUSIVE if few else outcomes[order[0]]
+    listed = _settled(_listed(rows, places, outcomes, order=order, ends=ends, values=values), few=few)
+    return replace(found.said(claim, outcome, few, rows=rows.table.total_rows), segments=listed)
 
 
 def _largest_steps(entries: Crossed, some: Segments) -> Floats:

@@ -7,14 +7,7 @@ import numpy as np
 from calibcli.names import Target
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.proportion import hoeffding_deviation
-from calibcli.stats.gates.claim import (
-    ONE_LOOK,
-    Bounds,
-    Claim,
-    Ground,
-    RowsNeeded,
-    Verdict,
-)
+from calibcli.stats.gates.claim import ONE_LOOK, Bounds, Claim, Ground, RowsNeeded, Verdict
 from calibcli.stats.gates.rows_needed import first_rows, price_of_bets, promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_by_mean, least_error
