@@ -142,6 +142,8 @@ def _of_numpy(values: "np.ndarray[Any, Any]") -> "pa.Array[Any]":
     kind = values.dtype.kind
     if kind in "UTSO":
         return _of_list(values.tolist())
+    if kind in "mM":
+        return _of_times(values)
     if kind not in _NUMBERS:
         return cast("pa.Array[Any]", pa.array(values))
     if kind == "f" and values.dtype.itemsize not in (_HALF, 4, 8):
@@ -153,6 +155,27 @@ def _of_numpy(values: "np.ndarray[Any, Any]") -> "pa.Array[Any]":
         pa.from_numpy_dtype(own.dtype), own.size, [None, pa.py_buffer(own.data)]
     )
     return cast("pa.Array[Any]", column.cast(pa.bool_()) if kind == "b" else column)
+
+
+# Units of numpy that Arrow has not, with one it has that is as fine, or the finest.
+_OF_DATES = {"W": "D", "h": "s", "m": "s", "ps": "ns", "fs": "ns", "as": "ns"}
+
+
+def _of_times(values: "np.ndarray[Any, Any]") -> "pa.Array[Any]":
+    """Return dates, times and durations in a unit of Arrow; years and months as the texts that they are."""
+    kind, (unit, _) = values.dtype.kind, np.datetime_data(values.dtype)
+    if kind == "M" and unit in "YM":
+        return _of_list([None if one == "NaT" else one for one in values.astype(str).tolist()])
+    if unit in {"Y", "M", "generic"}:
+        msg = f"{values.dtype} says no length of time"
+        raise ValueError(msg)
+    of_arrow = {"D": "s", **_OF_DATES, "W": "s"} if kind == "m" else _OF_DATES
+    # Of units such as 10 s Arrow would take the numbers for seconds.
+    found = values.astype(f"{kind}8[{of_arrow.get(unit, unit)}]")
+    if not ((found.astype(values.dtype) == values) | np.isnat(values)).all():
+        msg = f"some values of {values.dtype} are none of {found.dtype}, which they are read as"
+        raise ValueError(msg)
+    return cast("pa.Array[Any]", pa.array(found))
 
 
 def _of_list(values: Sequence[object]) -> "pa.Array[Any]":

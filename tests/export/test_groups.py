@@ -167,6 +167,9 @@ def module_text() -> Callable[[object], str]:
         st.datetimes(),
         st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30))])),
         st.times(),
+        st.timedeltas(),
+        st.timedeltas(timedelta(-1), timedelta(1)),
+        st.timedeltas(timedelta(0), timedelta(0, 0, 500)),
     )
 )
 def test_module_names_numbers_and_times_as_apply_does(value: object) -> None:
@@ -178,6 +181,13 @@ def test_module_names_numbers_and_times_as_apply_does(value: object) -> None:
     if isinstance(value, datetime) and value.tzinfo is None and 1700 < value.year < 2200:
         assert text(np.datetime64(value)) == text(np.datetime64(value, "ns")) == name
         assert text(pd.Timestamp(value)) == name
+    if isinstance(value, timedelta):
+        assert text(np.timedelta64(value)) == name
+    if isinstance(value, timedelta) and abs(value.days) < 100_000:
+        assert text(np.timedelta64(value, "ns")) == text(pd.Timedelta(value)) == name
+        finest = np.array([np.timedelta64(value, "ns") + np.timedelta64(7, "ns")])
+        name = groups_of(pa.array(finest)).text[0]
+        assert text(finest[0]) == text(pd.Timedelta(finest[0])) == name
 
 
 @pytest.mark.parametrize("dialect", SqlDialect)

@@ -582,6 +582,37 @@ def test_a_group_in_other_words_is_not_pooled_silently() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("values", "unit", "names"),
+    [
+        ([0, 650], "M8[Y]", ["1970", "2620"]),
+        ([0, 650], "M8[M]", ["1970-01", "2024-03"]),
+        ([0, 1], "M8[W]", ["1970-01-01", "1970-01-08"]),
+        ([0, 25], "M8[h]", ["1970-01-01 00:00:00", "1970-01-02 01:00:00"]),
+        ([0, 61], "M8[m]", ["1970-01-01 00:00:00", "1970-01-01 01:01:00"]),
+        ([0, 3], "M8[10s]", ["1970-01-01 00:00:00", "1970-01-01 00:00:30"]),
+        ([0, 3], "M8[2D]", ["1970-01-01", "1970-01-07"]),
+        ([0, 3000], "M8[ps]", ["1970-01-01 00:00:00", "1970-01-01 00:00:00.000000003"]),
+        ([0, -2], "m8[D]", ["0s", "-172800s"]),
+        ([0, 2], "m8[W]", ["0s", "1209600s"]),
+        ([0, 2], "m8[15m]", ["0s", "1800s"]),
+        ([0, 2], "m8[25ms]", ["0s", "0.05s"]),
+        ([0, 1500], "m8[ps]", None),
+        ([0, 1 << 62], "M8[h]", None),
+        ([0, 2], "m8[M]", None),
+        ([0, 2], "m8", None),
+    ],
+)
+def test_times_of_numpy_keep_their_unit(values: list[int], unit: str, names: list[str] | None) -> None:
+    """Arrow has fewer units, and would read tens of seconds as seconds; what is not exact is refused."""
+    times = np.array([*values, np.iinfo(np.int64).min]).view("i8").astype(unit)
+    if names is None:
+        with pytest.raises(UsageProblem, match="cannot be read as a column: "):
+            column_of(times, what="by")
+    else:
+        assert names_of(column_of(times, what="by")).to_pylist() == [*names, None]
+
+
 def test_whole_numbers_are_never_rounded_on_the_way_in(tmp_path: Path) -> None:
     """Long doubles and lists of Python that hold what no double is are refused, or kept as they are."""
     if np.finfo(np.longdouble).nmant > 52:
