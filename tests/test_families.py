@@ -113,7 +113,7 @@ def test_every_picture_is_named_and_explained() -> None:
 
 
 def test_every_picture_is_made_and_drawn_by_what_its_entry_names() -> None:
-    """Both functions are there, and a figure takes a scale where scores may be laid out by log-odds."""
+    """Both functions are there, and every figure takes what is drawn, its words and how it looks."""
     for kind in PlotKind:
         rooms = (
             ("calibcli.commands.pictures", kind.facts.made),
@@ -123,7 +123,7 @@ def test_every_picture_is_made_and_drawn_by_what_its_entry_names() -> None:
             module, _, name = found.partition(".")
             function = getattr(import_module(f"{room}.{module}"), name)
             assert callable(function), found
-        assert ("scale" in signature(function).parameters) == kind.facts.logit, kind
+        assert [*signature(function).parameters][1:] == ["words", "look"], kind
 
 
 def test_every_picture_of_tables_is_drawn_by_a_function_of_its_own() -> None:

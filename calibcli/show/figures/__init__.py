@@ -4,6 +4,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import matplotlib as mpl
@@ -21,9 +22,9 @@ def figure_of(
 ) -> Figure:
     facts = picture.kind.facts
     draw = loaded(f"show.figures.{facts.figure}")
-    by_scale = {"scale": scale} if facts.logit else {}
+    axis = scale if facts.logit else AxisScale.LINEAR
     with _built_in_settings():
-        found: Figure = draw(picture, words, look=look or look_of(), **by_scale)
+        found: Figure = draw(picture, words, replace(look or look_of(), axis=axis))
     return found
 
 

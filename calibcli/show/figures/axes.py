@@ -6,21 +6,32 @@ from matplotlib.axis import Axis, XAxis
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from calibcli.names import AxisScale
-from calibcli.show.figures.look import FONT
-from calibcli.show.figures.page import LABEL, TICK, Page, Panel, inches_of, inches_wide, label_place
+from calibcli.show.figures.look import FONT, Look
+from calibcli.show.figures.page import LABEL, TICK, Panel, inches_of, inches_wide
 from calibcli.show.words import number_text
-from calibcli.stats.curves.limits import Limits, numbers_by_log_odds, with_margin
+from calibcli.stats.curves.limits import numbers_by_log_odds, with_margin
 
 SCORE_LABEL = "score (predicted probability)"
 RATE_LABEL = "observed rate of label 1"
 
+# Room beside axes into which numbers may reach, and where the name of a y axis stands, in inches on a page of
+# scale 1.
+_BESIDE, _LABEL_AT = 0.2, 0.575
 
-# Room beside axes into which numbers may reach, in inches on a page of scale 1.
-_BESIDE = 0.2
+
+def dress(
+    panel: Panel, *, x_label: str = SCORE_LABEL, y_label: str = RATE_LABEL, strip_label: str = "rows"
+) -> None:
+    """Dress a panel: outer axes are named, inner ones of a grid have neither names nor numbers."""
+    below = x_label if panel.last else None
+    lowest = panel.main if panel.strip is None else panel.strip
+    for axes, label in ((panel.main, y_label), (panel.strip, strip_label)):
+        if axes is not None:
+            _dress(axes, panel.look, below if axes is lowest else None, label if panel.first else None)
 
 
-def dress(page: Page, axes: Axes, *, x_label: str | None, y_label: str | None) -> None:
-    look, palette = page.look, page.look.palette
+def _dress(axes: Axes, look: Look, x_label: str | None, y_label: str | None) -> None:
+    palette = look.palette
     axes.set_facecolor(palette.paper)
     axes.grid(visible=False)
     axes.minorticks_off()
@@ -42,30 +53,8 @@ def dress(page: Page, axes: Axes, *, x_label: str | None, y_label: str | None) -
         labelleft=y_label is not None,
     )
     for axis, label in ((axes.xaxis, x_label), (axes.yaxis, y_label)):
-        axis.set_label_text(
-            label or "", family=FONT, fontsize=look.points(LABEL), color=palette.ink, parse_math=False
-        )
-    axes.yaxis.set_label_coords(label_place(axes, look), 0.5)
-
-
-def dress_panel(
-    page: Page,
-    panel: Panel,
-    *,
-    x_label: str = SCORE_LABEL,
-    y_label: str = RATE_LABEL,
-    strip_label: str = "rows",
-) -> None:
-    """Dress a panel: outer axes are named, inner ones of a grid have neither names nor numbers."""
-    below = x_label if panel.last else None
-    dress(
-        page,
-        panel.main,
-        x_label=below if panel.strip is None else None,
-        y_label=y_label if panel.first else None,
-    )
-    if panel.strip is not None:
-        dress(page, panel.strip, x_label=below, y_label=strip_label if panel.first else None)
+        axis.set_label_text(label or "", **look.letters(palette.ink, look.points(LABEL)))
+    axes.yaxis.set_label_coords(-look.inches(_LABEL_AT) / inches_wide(axes), 0.5)
 
 
 def number_ticks(axes: Axes) -> None:
@@ -79,7 +68,8 @@ def round_numbers(axis: Axis, *, most: int = 6) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
 
 
-def show_limits(axes: Axes, limits: Limits) -> None:
+def show_limits(panel: Panel) -> None:
+    axes, limits = panel.main, panel.limits
     show_scores(axes, limits.x, limits.scale)
     if limits.scale is AxisScale.LOGIT:
         axes.set_yscale("logit", nonpositive="clip")

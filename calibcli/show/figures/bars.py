@@ -1,4 +1,4 @@
-"""Bars from a base, how many rows they hold, and the error as the area beside them."""
+"""Bars from a base, how many rows they hold, the error as the area beside them, and bands."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +10,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from calibcli.names import AxisScale
-from calibcli.show.figures.look import Look, Palette, dashed, mixed
+from calibcli.show.figures.look import Look, mixed
 from calibcli.show.figures.page import COUNT, Entry, Panel, inches_of, inches_wide
-from calibcli.stats.curves.limits import Limits, Spread
+from calibcli.stats.curves.limits import Limits, Spread, has_band
 from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
 
@@ -33,9 +33,9 @@ def strength(density: Floats, *, even: float) -> Floats:
 Sides = tuple[Floats, Floats]
 
 
-def draw_area(axes: Axes, x: Sides, base: Sides, y: Sides, *, dark: Floats, palette: Palette) -> None:
+def draw_area(panel: Panel, x: Sides, base: Sides, y: Sides, *, dark: Floats) -> None:
     """Fill patches between the diagonal and the curve, each given at its left side and at its right one."""
-    (left, right), (low, high) = x, base
+    palette, (left, right), (low, high) = panel.look.palette, x, base
     corners = ((left, low), (right, high), (right, y[1]), (left, y[0]))
     above = y[0] + y[1] > low + high
     full = np.where(above[:, None], to_rgb(palette.too_low), to_rgb(palette.too_high))
@@ -44,13 +44,22 @@ def draw_area(axes: Axes, x: Sides, base: Sides, y: Sides, *, dark: Floats, pale
     colours = (1.0 - share) * np.array(to_rgb(palette.paper)) + share * full
     quads = np.stack([np.stack(corner, axis=1) for corner in corners], axis=1)
     patches = PolyCollection(list(quads), facecolors=colours, edgecolors=colours, linewidths=0.6, zorder=1.0)
-    axes.add_collection(patches, autolim=False)
+    panel.main.add_collection(patches, autolim=False)
 
 
-def draw_diagonal(axes: Axes, limits: Limits, look: Look) -> None:
+def draw_band(panel: Panel, x: Floats, lower: Floats, upper: Floats) -> None:
+    """Draw a band where there is one, its edges over the coloured area that covers it."""
+    axes, look = panel.main, panel.look
+    if has_band(lower):
+        axes.fill_between(x, lower, upper, **look.band, zorder=0.5)
+        for edge in (lower, upper):
+            axes.plot(x, edge, **look.stroke(look.palette.edge, 0.6), zorder=1.5)
+
+
+def draw_diagonal(panel: Panel) -> None:
     """Draw the line of perfect calibration."""
-    ends = [0.0, 1.0] if limits.scale is AxisScale.LINEAR else [*limits.x]
-    axes.plot(ends, ends, **dashed(look), zorder=2.0)
+    ends = [0.0, 1.0] if panel.limits.scale is AxisScale.LINEAR else [*panel.limits.x]
+    panel.main.plot(ends, ends, **panel.look.dashed, zorder=2.0)
 
 
 def area_key(look: Look) -> list[Entry]:
@@ -60,7 +69,7 @@ def area_key(look: Look) -> list[Entry]:
     return [
         (Patch(facecolor=low, edgecolor="none"), "scores too low"),
         (Patch(facecolor=high, edgecolor="none"), "too high"),
-        (Line2D([], [], **dashed(look)), "perfectly calibrated"),
+        (Line2D([], [], **look.dashed), "perfectly calibrated"),
     ]
 
 
@@ -86,57 +95,43 @@ class Bars:
     rows: npt.NDArray[np.int64]
 
 
-def draw_bars(panel: Panel, bars: Bars, *, limits: Limits, look: Look, counted: bool = True) -> None:
+def draw_bars(panel: Panel, bars: Bars, *, counted: bool = True) -> None:
     """Draw bins as bars from their base, with points, whiskers and, below, the rows per bin."""
-    _draw_error(panel.main, bars, look)
-    draw_points(panel.main, bars, look)
-    if panel.strip is not None:
-        draw_rows(panel.strip, bars.rows, (bars.left, bars.right), limits=limits, look=look, counted=counted)
-
-
-def _draw_error(axes: Axes, bars: Bars, look: Look) -> None:
     sides, base, height = (bars.left, bars.right), (bars.base, bars.base), (bars.height, bars.height)
     # Atoms have no width to take a density over, so every bin counts as one of fifteen.
     dark = strength(bars.rows / bars.rows.sum(), even=1.0 / 15.0)
-    draw_area(axes, sides, base, height, dark=dark, palette=look.palette)
+    draw_area(panel, sides, base, height, dark=dark)
+    ink = panel.look.stroke(panel.look.palette.ink, 0.9)
     for start, stop, level in zip(*sides, bars.height, strict=True):
-        axes.plot([start, stop], [level, level], **look.stroke(look.palette.ink, 0.9), zorder=2.6)
+        panel.main.plot([start, stop], [level, level], **ink, zorder=2.6)
+    draw_points(panel, bars)
+    draw_rows(panel, bars, counted=counted)
 
 
-def draw_points(axes: Axes, bars: Bars, look: Look) -> None:
-    ink, known = look.palette.ink, ~np.isnan(bars.lower)
+def draw_points(panel: Panel, bars: Bars) -> None:
+    axes, look, ink = panel.main, panel.look, panel.look.palette.ink
+    known = ~np.isnan(bars.lower)
     ends = bars.lower[known], bars.upper[known]
     axes.vlines(bars.score[known], *ends, **look.uprights(ink, 0.8), zorder=2.8)
     axes.plot(bars.score, bars.height, **look.dots(ink, 4.5), markeredgewidth=0.0, zorder=3.0)
 
 
-def draw_rows(
-    axes: Axes,
-    rows: npt.NDArray[np.int64],
-    sides: Sides,
-    *,
-    limits: Limits,
-    look: Look,
-    counted: bool = True,
-) -> None:
+def draw_rows(panel: Panel, bars: Bars, *, counted: bool = True) -> None:
     """Draw how many rows each bin holds, with the numbers where they have room."""
-    left, right = sides
+    axes, look, left, right, rows = panel.strip, panel.look, bars.left, bars.right, bars.rows
+    if axes is None:
+        return
     inset = np.minimum(0.04 * (right - left), 0.003 * (right[-1] - left[0]))
     colour, wide = look.palette.rows, right - left - 2 * inset
     axes.bar(left + inset, rows, wide, align="edge", color=colour, edgecolor="none", linewidth=0.0)
     axes.set_ylim(0.0, 1.3 * float(rows.max()))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=2, integer=True))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short_count(round(value))))
-    if counted and rows.size <= _MOST_COUNTS:
-        _write_counts(axes, rows, 0.5 * (left + right), limits=limits, look=look)
-
-
-def _write_counts(
-    axes: Axes, rows: npt.NDArray[np.int64], places: Floats, *, limits: Limits, look: Look
-) -> None:
-    """Write numbers over their bars, those of the highest first, where no other stands already."""
-    at = limits.shares(places) * inches_wide(axes)
-    size = look.points(COUNT)
+    if not counted or rows.size > _MOST_COUNTS:
+        return
+    # Numbers over their bars, those of the highest first, where no other stands already.
+    places = 0.5 * (left + right)
+    at, size = panel.limits.shares(places) * inches_wide(axes), look.points(COUNT)
     taken: list[tuple[float, float]] = []
     for index in np.argsort(-rows, kind="stable"):
         text = short_count(int(rows[index]))
@@ -165,11 +160,14 @@ def short_count(count: int) -> str:
 _BARS = 64
 
 
-def draw_spread(axes: Axes, spread: Spread, *, limits: Limits, look: Look) -> None:
+def draw_spread(panel: Panel, spread: Spread) -> None:
     """Draw how many rows lie between evenly spaced places of the axis."""
+    axes, limits = panel.strip, panel.limits
+    if axes is None:
+        return
     edges = evenly(limits, limits.x, parts=_BARS)
     share = shares_between(spread, edges, limits)
-    axes.stairs(share, edges, baseline=0.0, fill=True, facecolor=look.palette.rows, edgecolor="none")
+    axes.stairs(share, edges, baseline=0.0, fill=True, facecolor=panel.look.palette.rows, edgecolor="none")
     show_shares(axes, share)
 
 

@@ -10,8 +10,8 @@ from matplotlib.patches import Patch, Rectangle
 
 from calibcli.names import AxisScale
 from calibcli.options.numerals import percent
-from calibcli.show.figures.bars import draw_diagonal, evenly, shares_between
-from calibcli.show.figures.look import Look, band_fill, dashed, draw_band
+from calibcli.show.figures.bars import draw_band, draw_diagonal, evenly, shares_between
+from calibcli.show.figures.look import Look
 from calibcli.show.figures.page import Entry, Panel, Words, inches_of, inches_wide
 from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import point_beyond
@@ -38,11 +38,10 @@ _AT_THE_ENDS = 0.01
 _ALIKE = 1.5
 
 
-def clinical_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
+def clinical_figure(picture: Picture, words: Words, look: Look) -> Figure:
     """Draw the curve with its band, the groups, the numbers and, below, the scores by outcome."""
     names = tuple(one.name for one in picture.panels) if isinstance(picture, CurvePanels) else ()
-    plots = ClinicalPlots(curves_of(picture, ClinicalCurve), names)
-    return panels_figure(picture, plots, words, look=look, scale=scale)
+    return panels_figure(picture, ClinicalPlots(curves_of(picture, ClinicalCurve), names), words, look)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +81,20 @@ class ClinicalPlots:
         if any(has_band(one.rate) for one in self.curves):
             entries.append((Line2D([], [], **look.stroke(ink, 1.6)), "curve"))
         if any(has_band(one.lower) for one in self.curves):
-            entries.append((Patch(**band_fill(look)), f"{level} band"))
+            entries.append((Patch(**look.band), f"{level} band"))
         dot = Line2D([], [], **look.dots(ink, 4.0), markerfacecolor="none")
         bounded = any(has_band(one.groups.rate_lower) for one in self.curves)
         entries.append((dot, f"group, {level} interval" if bounded else "group"))
-        return [*entries, (Line2D([], [], **dashed(look)), "ideal")]
+        return [*entries, (Line2D([], [], **look.dashed), "ideal")]
 
-    def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
+    def draw(self, place: int, panel: Panel) -> None:
         """Draw one of them, with its numbers where it stands alone: others have them in their headings."""
         curve = self.curves[place]
-        _draw(panel.main, curve, limits, look)
+        _draw(panel, curve)
         if panel.strip is not None:
-            _draw_scores(panel.strip, curve, limits, look)
+            _draw_scores(panel.strip, panel, curve)
         if len(self.curves) == 1:
-            _write_box(panel.main, curve, limits, look)
+            _write_box(panel, curve)
 
 
 def _extent(curve: ClinicalCurve) -> Extent:
@@ -119,12 +118,13 @@ def _extent(curve: ClinicalCurve) -> Extent:
     )
 
 
-def _draw(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
+def _draw(panel: Panel, curve: ClinicalCurve) -> None:
+    axes, look, limits = panel.main, panel.look, panel.limits
     ink, groups = look.palette.ink, curve.groups
     at, *heights = _along_the_axis(curve, limits)
     rate, lower, upper = (limits.held(one) for one in heights)
-    draw_band(axes, at, lower, upper, look=look)
-    draw_diagonal(axes, limits, look)
+    draw_band(panel, at, lower, upper)
+    draw_diagonal(panel)
     # A line along the edge would be read as a rate.
     axes.plot(at, np.where(rate == heights[0], rate, np.nan), **look.stroke(ink, 1.6), zorder=3.0)
     score, low, high, observed = (
@@ -132,7 +132,7 @@ def _draw(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
     )
     axes.vlines(score, low, high, **look.uprights(ink, 0.8), zorder=2.5)
     axes.plot(score, observed, **look.rings(ink, 4.0, 0.9), zorder=4.0)
-    point_beyond(axes, groups, limits, look)
+    point_beyond(panel, groups)
 
 
 def _along_the_axis(curve: ClinicalCurve, limits: Limits) -> tuple[Floats, ...]:
@@ -149,9 +149,10 @@ def _along_the_axis(curve: ClinicalCurve, limits: Limits) -> tuple[Floats, ...]:
     return at[shown], *(one[shown] for one in lines)
 
 
-def _draw_scores(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
+def _draw_scores(axes: Axes, panel: Panel, curve: ClinicalCurve) -> None:
     """Draw how many rows of either label have which score."""
-    palette, edges, top = look.palette, evenly(limits, limits.x, parts=_BARS), 1.0
+    palette, limits, top = panel.look.palette, panel.limits, 1.0
+    edges = evenly(limits, limits.x, parts=_BARS)
     sides = (1.0, curve.events, palette.ink), (-1.0, curve.others, palette.rows)
     for weight, (sign, spread, color) in zip(curve.weights, sides, strict=True):
         if spread is None:
@@ -159,15 +160,15 @@ def _draw_scores(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -
         rows = weight * shares_between(spread, edges, limits)
         axes.stairs(sign * rows, edges, baseline=0.0, fill=True, facecolor=color, edgecolor="none")
         top = max(top, float(rows.max()))
-    axes.axhline(0.0, color=palette.faint, linewidth=look.points(0.6))
+    axes.axhline(0.0, color=palette.faint, linewidth=panel.look.points(0.6))
     top *= 1.08
     axes.set_ylim(-top, top)
     axes.set_yticks([])
 
 
-def _write_box(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
+def _write_box(panel: Panel, curve: ClinicalCurve) -> None:
     """Write the numbers into the upper left corner, or the lower right one where the curve is there."""
-    groups = curve.groups
+    axes, look, limits, groups = panel.main, panel.look, panel.limits, curve.groups
     size, across = look.points(_LETTERS), inches_wide(axes)
     names, numbers = zip(*curve.box, strict=True)
     indent, width = (

@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from calibcli.show.figures.axes import dress_panel, number_ticks
-from calibcli.show.figures.look import Look, dashed
-from calibcli.show.figures.page import Entry, Page, Sheet, Words, inches_of, inches_wide, new_page
+from calibcli.show.figures.axes import dress, number_ticks
+from calibcli.show.figures.look import Look
+from calibcli.show.figures.page import Entry, Panel, Sheet, Words, inches_of, inches_wide, new_page
 from calibcli.stats.curves.cumulative import CumulativeCurve
 from calibcli.stats.curves.limits import Spread
 
@@ -30,43 +29,48 @@ _SLACK = 0.01
 _FINE = 0.0025
 
 
-def cumulative_figure(curve: CumulativeCurve, words: Words, *, look: Look) -> Figure:
+def cumulative_figure(curve: CumulativeCurve, words: Words, look: Look) -> Figure:
     """Draw the path of the sums of label - score."""
-    page = new_page(words, _notes(curve), look=look, sheet=_SHEET, key=_key(curve, look))
+    page = new_page(words, _notes(curve), look, sheet=_SHEET, key=_key(curve, look))
     panel = page.panels[0]
     of = "weight" if curve.weighted else "rows"
-    dress_panel(page, panel, x_label=SHARE_LABEL.format(of), y_label=SUM_LABEL.format(of))
+    dress(panel, x_label=SHARE_LABEL.format(of), y_label=SUM_LABEL.format(of))
     number_ticks(panel.main)
     panel.main.set_xlim(-0.012, _END)
     panel.main.set_ylim(*_ends(curve))
-    draw_path(panel.main, curve, look=look)
-    write_scores(page, panel.main, curve.spread)
+    draw_path(panel, curve)
+    write_scores(panel, curve.spread)
     return page.figure
 
 
-def draw_path(axes: Axes, curve: CumulativeCurve, *, look: Look) -> None:
+def draw_path(panel: Panel, curve: CumulativeCurve) -> None:
     """Draw the path, the triangle at the origin, and how far KS and Kuiper reach."""
-    palette = look.palette
-    axes.axhline(0.0, **dashed(look), zorder=2.0)
+    axes, look, palette = panel.main, panel.look, panel.look.palette
+    axes.axhline(0.0, **look.dashed, zorder=2.0)
     if curve.deviation > 0.0:
         reach = 2.0 * curve.deviation
         axes.fill([0.0, 0.0, _TRIANGLE], [-reach, reach, 0.0], **_triangle(look), zorder=1.0)
     far = curve.farthest
-    _bracket(axes, float(curve.share[far]), (0.0, float(curve.value[far])), look, _sign_colour(curve, look))
-    _bracket(axes, _BRACKET, curve.range, look, palette.faint)
+    # Vertical distances with a bar at both ends.
+    bars = {"marker": "_", "markersize": look.points(7.0), "markeredgewidth": look.points(1.6)}
+    for place, ends, colour in (
+        (float(curve.share[far]), (0.0, float(curve.value[far])), _sign_colour(curve, look)),
+        (_BRACKET, curve.range, palette.faint),
+    ):
+        axes.plot([place, place], ends, **{**look.stroke(colour, 1.6), **bars}, zorder=2.5)
     ink = look.stroke(palette.ink, 1.2)
     axes.plot(curve.share, curve.value, **ink, solid_joinstyle="round", zorder=3.0)
 
 
-def write_scores(page: Page, axes: Axes, spread: Spread) -> None:
+def write_scores(panel: Panel, spread: Spread) -> None:
     """Put scores along the top of axes of shares, as many as have room."""
-    look, palette = page.look, page.look.palette
+    axes, look, palette = panel.main, panel.look, panel.look.palette
     size, across = look.points(_SCORE_SIZE), inches_wide(axes)
     low, high = axes.get_xlim()
     top = axes.get_ylim()[1]
     style: dict[str, Any] = {"color": palette.faint, "linewidth": look.points(0.7), "clip_on": False}
     axes.plot([0.0, 1.0], [top, top], marker="", **style)
-    _write_above(axes, "score", 0.0, look=look, left=look.points(_NAME))
+    _write_above(panel, "score", 0.0, left=look.points(_NAME))
     taken = [(-np.inf, -low / (high - low) * across - look.points(_NAME) / 72.0)]
     for share, text in _scores(spread):
         place = (share - low) / (high - low) * across
@@ -75,11 +79,12 @@ def write_scores(page: Page, axes: Axes, spread: Spread) -> None:
             continue
         taken.append((place - half, place + half))
         axes.plot([share], [top], linestyle="", marker=2, markersize=look.points(_TICK), **style)
-        _write_above(axes, text, share, look=look)
+        _write_above(panel, text, share)
 
 
-def _write_above(axes: Axes, text: str, share: float, *, look: Look, left: float | None = None) -> None:
+def _write_above(panel: Panel, text: str, share: float, *, left: float | None = None) -> None:
     """Write a score over its place, or, so many points to the left of it, what the numbers are."""
+    axes, look = panel.main, panel.look
     ha, colour = ("center", look.palette.ink) if left is None else ("right", look.palette.faint)
     axes.annotate(
         text, (share, axes.get_ylim()[1]), (-(left or 0.0), look.points(_TICK + 2.0)),
@@ -128,12 +133,6 @@ def _ends(curve: CumulativeCurve) -> tuple[float, float]:
     low, high = min(low, -reach), max(high, reach)
     room = 0.05 * (high - low)
     return (low - room, high + room) if high > low else (-1.0, 1.0)
-
-
-def _bracket(axes: Axes, place: float, ends: tuple[float, float], look: Look, colour: str) -> None:
-    """Draw a vertical distance with a bar at both ends."""
-    bars = {"marker": "_", "markersize": look.points(7.0), "markeredgewidth": look.points(1.6)}
-    axes.plot([place, place], ends, **{**look.stroke(colour, 1.6), **bars}, zorder=2.5)
 
 
 def _sign_colour(curve: CumulativeCurve, look: Look) -> str:

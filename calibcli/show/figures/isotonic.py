@@ -6,10 +6,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from calibcli.names import AxisScale
 from calibcli.options.numerals import percent
 from calibcli.show.figures import bars
-from calibcli.show.figures.look import Look, draw_band
+from calibcli.show.figures.look import Look
 from calibcli.show.figures.page import Entry, Panel, Words, inches_wide
 from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import draw_binned
@@ -28,9 +27,8 @@ _MOST_NEEDLES = 250
 _FEWEST = 2
 
 
-def isotonic_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
-    plots = IsotonicPlots(curves_of(picture, IsotonicCurve))
-    return panels_figure(picture, plots, words, look=look, scale=scale)
+def isotonic_figure(picture: Picture, words: Words, look: Look) -> Figure:
+    return panels_figure(picture, IsotonicPlots(curves_of(picture, IsotonicCurve)), words, look)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +59,24 @@ class IsotonicPlots:
         )  # fmt: skip
         entries: list[Entry] = [(line, "isotonic fit")]
         if any(np.any(one.upper > one.lower) for one in self.curves):
-            entries.append(
-                (Patch(facecolor=palette.edge if few else palette.band, edgecolor="none"), _band_word(curve))
-            )
+            word = "by chance" if curve.p_value is None else f"{percent(curve.confidence)} band"
+            entries.append((Patch(facecolor=palette.edge if few else palette.band, edgecolor="none"), word))
         return [*entries, *bars.area_key(look)]
 
-    def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
-        draw_isotonic(panel, self.curves[place], limits=limits, look=look, counted=len(self.curves) == 1)
+    def draw(self, place: int, panel: Panel) -> None:
+        """Draw the fit, the error as area, the band about the diagonal and, below, where the rows lie."""
+        curve, held, look = self.curves[place], panel.limits.held, panel.look
+        if curve.points is not None:
+            draw_binned(panel, curve.points, counted=len(self.curves) == 1)
+            _draw_points(panel, curve, curve.points)
+            return
+        bars.draw_band(panel, *map(held, (curve.at, curve.lower, curve.upper)))
+        _draw_error(panel, curve)
+        ink = look.stroke(look.palette.ink, 1.5)
+        panel.main.plot(held(curve.x), held(curve.rate), **ink, solid_joinstyle="miter", zorder=3.0)
+        bars.draw_diagonal(panel)
+        if panel.strip is not None and not _draw_needles(panel.strip, panel, curve):
+            bars.draw_spread(panel, curve.spread)
 
 
 def _about_band(curve: IsotonicCurve) -> str:
@@ -81,47 +90,26 @@ def _about_band(curve: IsotonicCurve) -> str:
     return f"{band} If the scores were calibrated, the fit at any one score would lie in it {often}{seldom}."
 
 
-def _band_word(curve: IsotonicCurve) -> str:
-    return "by chance" if curve.p_value is None else f"{percent(curve.confidence)} band"
-
-
 def _apart(curve: IsotonicCurve) -> bool:
     """Whether there are too few scores for a line between them: it would show rates of scores no row has."""
     return curve.points is not None and curve.points.rows.size <= _FEWEST
 
 
-def draw_isotonic(
-    panel: Panel, curve: IsotonicCurve, *, limits: Limits, look: Look, counted: bool = True
-) -> None:
-    """Draw the fit, the error as area, the band about the diagonal and, below, where the rows lie."""
-    if curve.points is not None:
-        draw_binned(panel, curve.points, limits=limits, look=look, counted=counted)
-        _draw_points(panel.main, curve, curve.points, limits=limits, look=look)
-        return
-    draw_band(panel.main, *(limits.held(one) for one in (curve.at, curve.lower, curve.upper)), look=look)
-    _draw_error(panel.main, curve, limits=limits, look=look)
-    ink = look.stroke(look.palette.ink, 1.5)
-    panel.main.plot(limits.held(curve.x), limits.held(curve.rate), **ink, solid_joinstyle="miter", zorder=3.0)
-    bars.draw_diagonal(panel.main, limits, look)
-    if panel.strip is not None and not _draw_needles(panel.strip, curve, limits=limits, look=look):
-        bars.draw_spread(panel.strip, curve.spread, limits=limits, look=look)
-
-
-def _draw_points(
-    axes: Axes, curve: IsotonicCurve, points: BinnedCurve, *, limits: Limits, look: Look
-) -> None:
+def _draw_points(panel: Panel, curve: IsotonicCurve, points: BinnedCurve) -> None:
     """Join few distinct scores; the band of each is a bar across the diagonal."""
+    held, look = panel.limits.held, panel.look
     if has_band(curve.lower):
-        at, low, high = (limits.held(one) for one in (curve.at, curve.lower, curve.upper))
-        axes.vlines(at, low, high, **look.uprights(look.palette.edge, 3.0), zorder=2.2)
-    if _apart(curve):
-        return
-    ink = look.stroke(look.palette.ink, 0.8)
-    axes.plot(limits.held(points.score), limits.held(points.rate), **ink, zorder=2.9)
+        edge = look.uprights(look.palette.edge, 3.0)
+        at, low, high = map(held, (curve.at, curve.lower, curve.upper))
+        panel.main.vlines(at, low, high, **edge, zorder=2.2)
+    if not _apart(curve):
+        ink = look.stroke(look.palette.ink, 0.8)
+        panel.main.plot(held(points.score), held(points.rate), **ink, zorder=2.9)
 
 
-def _draw_error(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look) -> None:
+def _draw_error(panel: Panel, curve: IsotonicCurve) -> None:
     """Fill what lies between fit and diagonal, in strips that end where the fit crosses it or bends."""
+    limits = panel.limits
     mesh = _mesh(curve, limits)
     if mesh.size < 2:
         return
@@ -129,7 +117,7 @@ def _draw_error(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look)
     x, y = limits.held(mesh), limits.held(np.interp(mesh, curve.x, curve.rate))
     across, up = ((one[:-1], one[1:]) for one in (x, y))
     if np.any(density > 0.0):
-        bars.draw_area(axes, across, across, up, dark=bars.strength(density, even=1.0), palette=look.palette)
+        bars.draw_area(panel, across, across, up, dark=bars.strength(density, even=1.0))
 
 
 def _density(curve: IsotonicCurve, limits: Limits, mesh: Floats) -> Floats:
@@ -155,9 +143,9 @@ def _mesh(curve: IsotonicCurve, limits: Limits) -> Floats:
     return np.union1d(mesh, mesh[turn] + part * (mesh[turn + 1] - mesh[turn]))
 
 
-def _draw_needles(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look) -> bool:
+def _draw_needles(axes: Axes, panel: Panel, curve: IsotonicCurve) -> bool:
     """Draw a line for each score where they can be told apart, for bars would beat; return whether."""
-    spread = curve.spread
+    spread, limits, look = curve.spread, panel.limits, panel.look
     shown = (spread.score >= limits.x[0]) & (spread.score <= limits.x[1])
     score, share = spread.score[shown], (spread.upto - spread.below)[shown]
     apart = np.diff(limits.shares(score)).min(initial=1.0)

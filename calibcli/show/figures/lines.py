@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from calibcli.names import AxisScale
 from calibcli.options.numerals import percent
-from calibcli.show.figures.axes import dress_panel, number_ticks
-from calibcli.show.figures.look import Look, band_fill, dashed, draw_band
+from calibcli.show.figures.axes import dress, number_ticks
+from calibcli.show.figures.bars import draw_band
+from calibcli.show.figures.look import Look
 from calibcli.show.figures.page import (
     FOOT,
     KEY,
@@ -77,6 +77,10 @@ class Lines(Protocol):
         """The curves."""
 
     @property
+    def look(self) -> Look:
+        """How they are drawn."""
+
+    @property
     def rule(self) -> str:
         """What a point of the curve is, for the small print."""
 
@@ -88,78 +92,71 @@ class Lines(Protocol):
     def y_label(self) -> str:
         """The name of the axis of heights."""
 
-    @property
-    def bases(self) -> Sequence[float]:
-        """The rate of each on which references depend."""
-        return [one.base for one in self.curves]
-
     def points(self, place: int) -> tuple[Floats, Floats]:
         """Return the line of one of them."""
 
-    def notes(self, scale: AxisScale) -> list[str]:  # noqa: ARG002 - for those who have some
+    def notes(self) -> list[str]:
         """Return what else the picture shows, for the small print."""
         return []
 
-    def references(self, look: Look, place: int = 0) -> list[Reference]:
+    def references(self, place: int = 0) -> list[Reference]:
         """Return what lines with the base rate of this one are held against."""
 
-    def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:
+    def dress(self, axes: Axes) -> None:
         """Draw what is known of one curve by itself, above its band."""
 
-    def key(self, look: Look) -> list[Entry]:  # noqa: ARG002 - for those who have some
+    def key(self) -> list[Entry]:
         """Return what these marks mean."""
         return []
 
-    def show(self, axes: Axes, scale: AxisScale) -> None:
+    def show(self, axes: Axes) -> None:
         """Give axes their scales, ends and numbers."""
 
 
-def lines_figure(
-    picture: Picture, lines: Lines, words: Words, *, look: Look, scale: AxisScale = AxisScale.LINEAR
-) -> Figure:
+def lines_figure(picture: Picture, lines: Lines, words: Words) -> Figure:
     """Draw the one curve of a picture with its band, or several as lines with their names on them."""
-    panels = picture.panels if isinstance(picture, CurvePanels) else ()
-    same = len({round(one, 12) for one in lines.bases}) == 1
-    references = lines.references(look) if same else _of_each(lines, min(len(panels), MOST_LINES), look)
+    panels, look = picture.panels if isinstance(picture, CurvePanels) else (), lines.look
+    same = len({round(one.base, 12) for one in lines.curves}) == 1
+    references = lines.references() if same else _of_each(lines, min(len(panels), MOST_LINES))
     first = lines.curves[0]
-    band = [] if panels else [band_sentence(first.band, first.lower)]
-    notes = [lines.rule, *band, *lines.notes(scale), *_notes(panels, lines, look, same=same)]
-    own = Line2D([], [], **_style(0, look, several=False))
-    key = _key(panels, look) if panels else [(own, lines.own), *_band(first, look), *lines.key(look)]
-    if panels and same:
-        # Colours are those of the scores.
-        references = [replace(one, style={**one.style, "color": look.palette.faint}) for one in references]
+    if panels:
+        key, band = _key(panels, look), []
+        if same:
+            # Colours are those of the scores.
+            grey = look.palette.faint
+            references = [replace(one, style={**one.style, "color": grey}) for one in references]
+    else:
+        key = [(Line2D([], [], **_style(0, look, several=False)), lines.own)]
+        band = [band_sentence(first.band, first.lower)]
+        if has_band(first.lower):
+            key.append((Patch(**look.band), f"{percent(first.confidence)} interval"))
+        key += lines.key()
+    notes = [lines.rule, *band, *lines.notes(), *_notes(panels, lines, same=same)]
     key += [(Line2D([], [], **one.style), one.name) for one in references if one.name]
-    page = new_page(words, notes, look=look, sheet=_WIDE, key=key)
-    axes = page.main
+    page = new_page(words, notes, look, sheet=_WIDE, key=key)
+    panel, axes = page.panels[0], page.main
     if not panels:
-        draw_band(axes, lines.points(0)[0], first.lower, first.upper, look=look)
-        lines.dress(axes, scale, look)
+        draw_band(panel, lines.points(0)[0], first.lower, first.upper)
+        lines.dress(axes)
     for one in references:
         axes.plot(one.x, one.y, **one.style, zorder=2.0)
     for place in reversed(range(max(len(panels), 1))):
         axes.plot(*lines.points(place), **_style(place, look, several=bool(panels)))
-    dress_panel(page, page.panels[0], x_label=lines.x_label, y_label=lines.y_label)
-    lines.show(axes, scale)
+    dress(panel, x_label=lines.x_label, y_label=lines.y_label)
+    lines.show(axes)
     if len(panels) > 1:
         every = [*map(lines.points, range(len(panels))), *((one.x, one.y) for one in references)]
         _name(axes, panels[:MOST_LINES], every, look)
     return page.figure
 
 
-def _band(curve: Banded, look: Look) -> list[Entry]:
-    if not has_band(curve.lower):
-        return []
-    return [(Patch(**band_fill(look)), f"{percent(curve.confidence)} interval")]
-
-
-def _of_each(lines: Lines, count: int, look: Look) -> list[Reference]:
+def _of_each(lines: Lines, count: int) -> list[Reference]:
     """Return what all have in common, and else the first line that each is held against, in its colour."""
-    shared = [one for one in lines.references(look) if one.common]
-    own = [lines.references(look, place)[0] for place in range(count)]
+    shared = [one for one in lines.references() if one.common]
+    own = [lines.references(place)[0] for place in range(count)]
     own = [one for one in own if not one.common]
     for place, one in enumerate(own):
-        style = {**one.style, "color": look.palette.series[place], "linestyle": (0, (1, 1.6))}
+        style = {**one.style, "color": lines.look.palette.series[place], "linestyle": (0, (1, 1.6))}
         own[place] = replace(one, name="" if place else f"{one.name}, each by itself", style=style)
     return [*own, *shared]
 
@@ -180,21 +177,13 @@ def _key(panels: Sequence[CurvePanel], look: Look) -> list[Entry]:
     numbers = [" ".join(one.error[-1:]) for one in shown]
     rooms = [width - inches_of(number, size) for number in numbers]
     names = told_apart([one.name for one in shown], size, rooms)
-    entries: list[Entry] = [
-        (_line(place, look), f"{name} {number}".strip())
-        for place, (name, number) in enumerate(zip(names, numbers, strict=True))
-    ]
-    if len(panels) > MOST_LINES:
-        entries.append((_line(MOST_LINES, look), f"{len(panels) - MOST_LINES} more"))
-    return entries
+    said = [f"{name} {number}".strip() for name, number in zip(names, numbers, strict=True)]
+    said += [f"{len(panels) - MOST_LINES} more"] if len(panels) > MOST_LINES else []
+    return [(Line2D([], [], **_style(k, look, several=True)), one) for k, one in enumerate(said)]
 
 
-def _line(place: int, look: Look) -> Line2D:
-    return Line2D([], [], **_style(place, look, several=True))
-
-
-def _notes(panels: Sequence[CurvePanel], lines: Lines, look: Look, *, same: bool) -> list[str]:
-    notes = [lines.beside] if panels and panels[0].error else []
+def _notes(panels: Sequence[CurvePanel], lines: Lines, *, same: bool) -> list[str]:
+    notes, look = [lines.beside] if panels and panels[0].error else [], lines.look
     if len(panels) > MOST_LINES:
         rest = panels[MOST_LINES:]
         names = told_apart([one.name for one in rest], look.points(FOOT), [look.inches(_OF_REST)] * len(rest))
@@ -202,7 +191,7 @@ def _notes(panels: Sequence[CurvePanel], lines: Lines, look: Look, *, same: bool
         notes.append(f"Grey lines: {', '.join(shown)}.")
     if len(panels) > 1:
         notes.append(f"There are no bands: they would not show whether two lines differ; {lines.tells} does.")
-    if not (same or all(one.common for one in lines.references(look))):
+    if not (same or all(one.common for one in lines.references())):
         notes.append("Base rates differ: each line has a dotted one of its own to be compared with.")
     return notes
 
@@ -273,13 +262,14 @@ _RULE = (
 )
 
 
-def risk_coverage_figure(picture: Picture, words: Words, *, look: Look) -> Figure:
-    return lines_figure(picture, RiskCoverageLines(curves_of(picture, RiskCoverageCurve)), words, look=look)
+def risk_coverage_figure(picture: Picture, words: Words, look: Look) -> Figure:
+    return lines_figure(picture, RiskCoverageLines(curves_of(picture, RiskCoverageCurve), look), words)
 
 
 @dataclass(frozen=True, slots=True)
 class RiskCoverageLines(Lines):
     curves: tuple[RiskCoverageCurve, ...]
+    look: Look
 
     x_label = "coverage: share of rows kept, highest scores first"
     y_label = "risk: share of wrong answers (label 0)"
@@ -291,19 +281,19 @@ class RiskCoverageLines(Lines):
     def points(self, place: int) -> tuple[Floats, Floats]:
         return self.curves[place].coverage, self.curves[place].risk
 
-    def references(self, look: Look, place: int = 0) -> list[Reference]:
+    def references(self, place: int = 0) -> list[Reference]:
         """Return what keeping rows at random gives, and the best order."""
-        first, best = self.curves[place], look.stroke(look.palette.series[0], 1.2)
+        first, best = self.curves[place], self.look.stroke(self.look.palette.series[0], 1.2)
         ends = np.array([0.0, 1.0])
         return [
-            Reference("kept at random", ends, np.full(2, first.base), dashed(look)),
+            Reference("kept at random", ends, np.full(2, first.base), self.look.dashed),
             Reference("kept in the best order", first.coverage, first.least, best),
         ]
 
-    def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:
+    def dress(self, axes: Axes) -> None:
         """Draw nothing but the band."""
 
-    def show(self, axes: Axes, scale: AxisScale) -> None:  # noqa: ARG002 - one shape for all
+    def show(self, axes: Axes) -> None:
         number_ticks(axes)
         axes.set_xlim(-0.012, 1.012)
         axes.set_ylim(0.0, max(_top(one, alone=len(self.curves) == 1) for one in self.curves))

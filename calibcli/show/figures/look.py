@@ -2,15 +2,14 @@
 
 from typing import Any, assert_never
 
-from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
-from calibcli.names import FigureSize, Theme
-from calibcli.stats.curves.limits import has_band
-from calibcli.stats.numerics import Floats
+from calibcli.names import AxisScale, FigureSize, Theme
 from calibcli.values import dataclass
 
 FONT = "DejaVu Sans"
+
+DASHES = (0, (5, 3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +68,7 @@ class Look:
         height: Of the page; None where it follows from what stands on it.
         scale: Factor of every length and letter against those of a page.
         beside: Whether text stands at the right of the picture instead of above and below it.
+        axis: How axes of scores are laid out.
     """
 
     palette: Palette
@@ -76,6 +76,7 @@ class Look:
     height: float | None
     scale: float
     beside: bool
+    axis: AxisScale = AxisScale.LINEAR
 
     def points(self, size: float) -> float:
         """Return a size of letters or a width of strokes, given as for a page, in points."""
@@ -102,6 +103,16 @@ class Look:
         """Return how intervals are drawn as upright lines, their width given as for a page."""
         return {"colors": colour, "linewidth": self.points(width)}
 
+    @property
+    def band(self) -> dict[str, Any]:
+        """How a band is filled, in a picture and in its key."""
+        return {"facecolor": self.palette.band, "edgecolor": "none", "linewidth": 0.0}
+
+    @property
+    def dashed(self) -> dict[str, Any]:
+        """How a line is drawn that is only for comparison, such as the diagonal."""
+        return self.stroke(self.palette.faint, 0.9, DASHES)
+
     def letters(self, colour: str, size: float) -> dict[str, Any]:
         """Return how words in axes are written, in letters of a size in points; dollar signs are kept."""
         return {"family": FONT, "fontsize": size, "color": colour, "parse_math": False}
@@ -127,24 +138,3 @@ def mixed(colour: str, paper: str, share: float) -> tuple[float, float, float]:
         for ground, part in zip(to_rgb(paper), to_rgb(colour), strict=True)
     )
     return red, green, blue
-
-
-DASHES = (0, (5, 3))
-
-
-def band_fill(look: Look) -> dict[str, Any]:
-    """Return how a band is filled, in a picture and in its key."""
-    return {"facecolor": look.palette.band, "edgecolor": "none", "linewidth": 0.0}
-
-
-def draw_band(axes: Axes, x: Floats, lower: Floats, upper: Floats, *, look: Look) -> None:
-    """Draw a band where there is one, its edges over the coloured area that covers it."""
-    if has_band(lower):
-        axes.fill_between(x, lower, upper, **band_fill(look), zorder=0.5)
-        for edge in (lower, upper):
-            axes.plot(x, edge, **look.stroke(look.palette.edge, 0.6), zorder=1.5)
-
-
-def dashed(look: Look) -> dict[str, Any]:
-    """Return how a line is drawn that is only for comparison, such as the diagonal."""
-    return look.stroke(look.palette.faint, 0.9, DASHES)

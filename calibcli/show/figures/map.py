@@ -3,16 +3,15 @@
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale, RecalibratorName
-from calibcli.show.figures.axes import dress_panel, show_limits
+from calibcli.show.figures.axes import dress, show_limits
 from calibcli.show.figures.bars import draw_diagonal, draw_points, draw_rows, draw_spread
-from calibcli.show.figures.look import Look, band_fill, dashed
-from calibcli.show.figures.page import Entry, Sheet, Words, new_page
+from calibcli.show.figures.look import Look
+from calibcli.show.figures.page import Entry, Panel, Sheet, Words, new_page
 from calibcli.show.figures.reliability import bars_of
 from calibcli.stats.curves.limits import Extent, Limits, band_sentence, has_band, limits_of
 from calibcli.stats.curves.map import MapCurve
@@ -24,25 +23,29 @@ _STRAY = 0.0005
 _SCORE, _OUTPUT = "raw score", "recalibrated probability"
 
 
-def map_figure(curve: MapCurve, words: Words, *, look: Look, scale: AxisScale = AxisScale.LINEAR) -> Figure:
+def map_figure(curve: MapCurve, words: Words, look: Look) -> Figure:
     """Draw what a map makes of each score, over the observed rates of rows where there are some."""
-    limits = _limits(curve, scale)
-    notes, sheet = [*_notes(curve), *_sentences(limits)], Sheet(strip=curve.points is not None)
-    page = new_page(words, notes, look=look, sheet=sheet, key=_key(curve, look))
+    limits = _limits(curve, look.axis)
+    said = limits.sentence
+    if limits.scale is AxisScale.LOGIT:
+        # There is no area of error here.
+        said = "Both axes by log-odds; what lies beyond their ends stands at them."
+    sheet = Sheet(strip=curve.points is not None)
+    notes, key = [*_notes(curve), said], _key(curve, look)
+    page = new_page(words, notes, look, sheet=sheet, key=key, limits=limits)
     panel = page.panels[0]
     few = curve.points is not None and bool(np.all(curve.points.lower == curve.points.upper))
-    _draw_map(panel.main, curve, limits, look)
-    draw_diagonal(panel.main, limits, look)
-    if curve.points is not None and panel.strip is not None:
+    _draw_map(panel, curve)
+    draw_diagonal(panel)
+    if curve.points is not None:
         bars = bars_of(curve.points, limits)
-        draw_points(panel.main, bars, look)
+        draw_points(panel, bars)
         if few:
-            draw_rows(panel.strip, bars.rows, (bars.left, bars.right), limits=limits, look=look)
+            draw_rows(panel, bars)
         elif curve.spread is not None:
-            draw_spread(panel.strip, curve.spread, limits=limits, look=look)
-    strip_label = "rows" if few else "density"
-    dress_panel(page, panel, x_label=_SCORE, y_label=_OUTPUT, strip_label=strip_label)
-    show_limits(panel.main, limits)
+            draw_spread(panel, curve.spread)
+    dress(panel, x_label=_SCORE, y_label=_OUTPUT, strip_label="rows" if few else "density")
+    show_limits(panel)
     return page.figure
 
 
@@ -70,13 +73,6 @@ def _by_log_odds(curve: MapCurve) -> Limits:
     return limits_of(Extent(both, both, np.ones(4), both, both), AxisScale.LOGIT)
 
 
-def _sentences(limits: Limits) -> list[str]:
-    """Return what must be said of the axes; there is no area of error here."""
-    if limits.scale is AxisScale.LOGIT:
-        return ["Both axes by log-odds; what lies beyond their ends stands at them."]
-    return [limits.sentence]
-
-
 def _notes(curve: MapCurve) -> list[str]:
     notes = [band_sentence(curve.band, curve.lower)]
     if curve.randomised:
@@ -94,18 +90,19 @@ def _key(curve: MapCurve, look: Look) -> list[Entry]:
     entries: list[Entry] = [(Line2D([], [], **_line(look)), f"{curve.method.value} map")]
     if has_band(curve.lower):
         ends = curve.method is RecalibratorName.VENN_ABERS
-        entries.append((Patch(**band_fill(look)), "its ends" if ends else "resampling band"))
+        entries.append((Patch(**look.band), "its ends" if ends else "resampling band"))
     if curve.points is not None:
         entries.append((Line2D([], [], **look.dots(look.palette.ink, 4.5)), "observed rate"))
-    return [*entries, (Line2D([], [], **dashed(look)), "score unchanged")]
+    return [*entries, (Line2D([], [], **look.dashed), "score unchanged")]
 
 
-def _draw_map(axes: Axes, curve: MapCurve, limits: Limits, look: Look) -> None:
+def _draw_map(panel: Panel, curve: MapCurve) -> None:
+    axes, look, limits = panel.main, panel.look, panel.limits
     score, output = curve.score, limits.held(curve.output)
     inside = (score >= limits.x[0]) & (score <= limits.x[1])
     if has_band(curve.lower):
         lower, upper = limits.held(curve.lower), limits.held(curve.upper)
-        axes.fill_between(score[inside], lower[inside], upper[inside], **band_fill(look), zorder=0.5)
+        axes.fill_between(score[inside], lower[inside], upper[inside], **look.band, zorder=0.5)
     axes.plot(score[inside], output[inside], **_line(look), zorder=2.5)
     if not curve.marks.size:
         return

@@ -10,8 +10,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from calibcli.names import GAVE_ZERO, MeasureName
-from calibcli.show.figures.axes import dress_panel, number_ticks
-from calibcli.show.figures.look import Look, dashed
+from calibcli.show.figures.axes import dress, number_ticks
+from calibcli.show.figures.look import Look
 from calibcli.show.figures.page import (
     COUNT,
     KEY,
@@ -40,11 +40,11 @@ _ROOM, _LINES = 0.12, 7
 _AWAY, _LONGEST = (0.9, 1.7, 2.8, 4.2), 0.4
 
 
-def mcb_dsc_figure(picture: McbDsc, words: Words, *, look: Look) -> Figure:
+def mcb_dsc_figure(picture: McbDsc, words: Words, look: Look) -> Figure:
     ends = _ends(picture.mcb), _ends(picture.dsc)
-    page = new_page(words, _notes(picture), look=look, sheet=_SHEET, key=_key(picture, look))
+    page = new_page(words, _notes(picture), look, sheet=_SHEET, key=_key(picture, look))
     axes = page.main
-    dress_panel(page, page.panels[0], x_label="miscalibration (MCB)", y_label="discrimination (DSC)")
+    dress(page.panels[0], x_label="miscalibration (MCB)", y_label="discrimination (DSC)")
     number_ticks(axes)
     axes.set_xlim(-0.02 * ends[0], ends[0])
     axes.set_ylim(-0.02 * ends[1], ends[1])
@@ -76,7 +76,7 @@ def _key(picture: McbDsc, look: Look) -> list[Entry]:
     line = Line2D([], [], **_line(look))
     entries.append((line, f"equal {word}" if picture.one_base else f"equal {word} less UNC"))
     unc = f" (UNC {picture.unc[0]:.4g})" if picture.one_base else ""
-    return [*entries, (Line2D([], [], **dashed(look)), f"base rate alone{unc}")]
+    return [*entries, (Line2D([], [], **look.dashed), f"base rate alone{unc}")]
 
 
 def _notes(picture: McbDsc) -> list[str]:
@@ -106,7 +106,7 @@ def _draw_lines(axes: Axes, picture: McbDsc, ends: tuple[float, float], look: Lo
     low, high = base - ends[1], base + ends[0]
     scores = MaxNLocator(nbins=_LINES, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
     gap = float(scores[1] - scores[0])
-    axes.plot([0.0, 2.0 * max(ends)], [0.0, 2.0 * max(ends)], **dashed(look), zorder=1.5)
+    axes.plot([0.0, 2.0 * max(ends)], [0.0, 2.0 * max(ends)], **look.dashed, zorder=1.5)
     across, size = np.array([-1.0, 2.0 * max(ends)]), look.points(COUNT)
     wide, high_inches = inches_wide(axes), inches_high(axes)
     for score in scores:

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -13,8 +12,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from calibcli.options.numerals import in_full, percent
 from calibcli.show.figures.axes import dress, round_numbers
-from calibcli.show.figures.look import DASHES, Look, band_fill, dashed
-from calibcli.show.figures.page import Entry, Page, Sheet, Words, new_page
+from calibcli.show.figures.look import DASHES, Look
+from calibcli.show.figures.page import Entry, Page, Panel, Sheet, Words, new_page
 from calibcli.stats.curves.monitor import MonitorCurve, Starts, with_fewer_looks
 from calibcli.stats.numerics import Floats
 
@@ -27,18 +26,18 @@ _EARLY = 0.25
 _DOTS = (0, (1, 2))
 
 
-def monitor_figure(curve: MonitorCurve, words: Words, *, look: Look) -> Figure:
+def monitor_figure(curve: MonitorCurve, words: Words, look: Look) -> Figure:
     shown = with_fewer_looks(curve, most=_MOST_LOOKS)
     ends = _wealth_ends(curve)
     top = _error_end(curve)
     sheet = Sheet(rows=2, aspect=0.46, strip=False, headings=_headings(curve), square=False)
-    page = new_page(words, _notes(curve, ends, top), look=look, sheet=sheet, key=_key(curve, look))
-    above, below = (panel.main for panel in page.panels)
-    _draw_evidence(above, shown, ends, look)
-    _draw_estimate(below, shown, top, look)
+    page = new_page(words, _notes(curve, ends, top), look, sheet=sheet, key=_key(curve, look))
+    above, below = page.panels
+    _draw_evidence(above, shown, ends)
+    _draw_estimate(below, shown, top)
     if curve.starts is not None and curve.starts.since is not None:
-        for axes in (above, below):
-            axes.axvspan(*curve.starts.since, **band_fill(look), zorder=0.5)
+        for panel in page.panels:
+            panel.main.axvspan(*curve.starts.since, **look.band, zorder=0.5)
     _dress(page, curve, ends, top)
     return page.figure
 
@@ -129,48 +128,48 @@ def _stroke(colour: str, width: float, dashes: tuple[float, tuple[int, ...]] | N
     return Line2D([], [], color=colour, linewidth=width, linestyle=dashes or "-", marker="")
 
 
-def _draw_evidence(axes: Axes, curve: MonitorCurve, ends: tuple[float, float], look: Look) -> None:
+def _draw_evidence(panel: Panel, curve: MonitorCurve, ends: tuple[float, float]) -> None:
     """Draw wealth as powers of ten, what decides, and where it was reached."""
-    palette = look.palette
+    axes, look, palette = panel.main, panel.look, panel.look.palette
     if curve.starts is not None:
-        _draw_starts(axes, curve.starts, ends, look)
+        _draw_starts(panel, curve.starts, ends)
     bets = ((curve.log_pass, palette.series[0]), (curve.log_fail, palette.series[1]))
     for log, colour in bets:
         if not np.isnan(log).all():
             rows, wealth = curve.powers(log)
-            _draw_line(axes, rows, np.clip(wealth, *ends), colour=colour, look=look, steps=True)
+            _draw_line(panel, rows, np.clip(wealth, *ends), colour=colour, steps=True)
     for at, colour in ((curve.passed_at, palette.series[0]), (curve.failed_at, palette.series[1])):
         if at is not None:
             axes.axvline(at, color=colour, linewidth=look.points(0.9), linestyle=_DOTS, zorder=1.0)
-    _draw_level(axes, curve.threshold / math.log(10.0), look)
+    axes.axhline(curve.threshold / math.log(10.0), **look.dashed, zorder=2.2)
 
 
-def _draw_starts(axes: Axes, starts: Starts, ends: tuple[float, float], look: Look) -> None:
+def _draw_starts(panel: Panel, starts: Starts, ends: tuple[float, float]) -> None:
     """Draw what each start has made, with a ring around the strongest."""
+    look = panel.look
     wealth = np.clip(starts.log / math.log(10.0), *ends)
     best = [int(np.argmax(starts.log if starts.strongest is None else starts.rows == starts.strongest))]
     for places, size, edge in ((np.arange(wealth.size), 3.5, 0.0), (best, 7.0, 0.9)):
-        axes.plot(
+        panel.main.plot(
             starts.rows[places], wealth[places], **look.dots(look.palette.edge, size),
             markerfacecolor="none" if edge else look.palette.edge, markeredgecolor=look.palette.ink,
             markeredgewidth=look.points(edge), zorder=2.0, clip_on=False,
         )  # fmt: skip
 
 
-def _draw_estimate(axes: Axes, curve: MonitorCurve, top: float, look: Look) -> None:
+def _draw_estimate(panel: Panel, curve: MonitorCurve, top: float) -> None:
     """Draw the estimate with its bounds, and the limit."""
-    palette, rows = look.palette, curve.rows.astype(np.float64)
+    axes, look, palette = panel.main, panel.look, panel.look.palette
+    rows = curve.rows.astype(np.float64)
     known = ~np.isnan(curve.lower)
     if np.count_nonzero(known) > 1:
-        axes.fill_between(
-            rows, curve.lower, curve.upper, facecolor=palette.band, edgecolor="none", linewidth=0.0
-        )
+        axes.fill_between(rows, curve.lower, curve.upper, **look.band)
         for edge in (curve.lower, curve.upper):
             axes.plot(rows, edge, **look.stroke(palette.edge, 0.7), zorder=1.5)
     alone = known & ~np.append(False, known[:-1]) & ~np.append(known[1:], False)
     ends = curve.lower[alone], curve.upper[alone]
     axes.vlines(rows[alone], *ends, **look.uprights(palette.edge, 1.4), zorder=1.5, clip_on=True)
-    _draw_line(axes, rows, curve.value, colour=palette.ink, look=look, inside=curve.value <= top)
+    _draw_line(panel, rows, curve.value, colour=palette.ink, inside=curve.value <= top)
     for which, shape, rim in ((~curve.stands_out, "o", palette.edge), (curve.stands_out, "D", palette.ink)):
         axes.plot(
             rows[which], curve.own[which], linestyle="", marker=shape, markersize=look.points(3.6),
@@ -178,25 +177,20 @@ def _draw_estimate(axes: Axes, curve: MonitorCurve, top: float, look: Look) -> N
             markeredgewidth=look.points(0.7), zorder=2.8, clip_on=True,
         )  # fmt: skip
     if curve.limit is not None:
-        _draw_level(axes, curve.limit, look)
-
-
-def _draw_level(axes: Axes, height: float, look: Look) -> None:
-    axes.axhline(height, **dashed(look), zorder=2.2)
+        axes.axhline(curve.limit, **look.dashed, zorder=2.2)
 
 
 def _draw_line(
-    axes: Axes,
+    panel: Panel,
     rows: Floats,
     height: Floats,
     *,
     colour: str,
-    look: Look,
     steps: bool = False,
     inside: npt.NDArray[np.bool_] | None = None,
 ) -> None:
     """Draw a line, with a dot at each look where there are few; the last has one always."""
-    shape = "steps-post" if steps else "default"
+    axes, look, shape = panel.main, panel.look, "steps-post" if steps else "default"
     axes.plot(rows, height, **look.stroke(colour, 1.6), drawstyle=shape, zorder=3.0)
     dots = np.arange(rows.size) if rows.size <= _MOST_DOTS else np.array([rows.size - 1])
     if inside is not None:
@@ -207,8 +201,8 @@ def _draw_line(
 
 def _dress(page: Page, curve: MonitorCurve, ends: tuple[float, float], top: float) -> None:
     above, below = (panel.main for panel in page.panels)
-    dress(page, above, x_label=None, y_label="evidence")
-    dress(page, below, x_label="rows counted", y_label=curve.measure)
+    for panel, name in zip(page.panels, ("evidence", curve.measure), strict=True):
+        dress(panel, x_label="rows counted", y_label=name)
     room = 0.03 * (ends[1] - ends[0])
     above.set_ylim(ends[0] - room, ends[1] + room)
     above.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))

@@ -16,6 +16,7 @@ from matplotlib.patches import Patch
 from matplotlib.text import Text
 
 from calibcli.show.figures.look import FONT, Look
+from calibcli.stats.curves.limits import Limits
 from calibcli.values import dataclass
 
 # Inches on a page of scale 1.
@@ -87,12 +88,15 @@ class Panel:
         strip: Below them, where the scores lie; None where the sheet has none.
         first: Whether it is the leftmost, so that its y axis is named.
         last: Whether nothing stands below it, so that its x axis is named.
+        limits: What axes of scores and rates show.
     """
 
     main: Axes
     strip: Axes | None
     first: bool
     last: bool
+    look: Look
+    limits: Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,48 +233,12 @@ Entry = tuple[Line2D | Patch, str]
 _HANDLE, _PAD, _BETWEEN_ENTRIES = 1.7, 0.5, 1.3
 
 
-def key_rows(entries: Sequence[Entry], size: float, room: float) -> list[list[Entry]]:
-    rows: list[list[Entry]] = []
-    used = 0.0
-    for mark, name in entries:
-        needed = inches_of(printable(name), size) + (_HANDLE + _PAD + _BETWEEN_ENTRIES) * size / 72.0
-        if not rows or used + needed > room:
-            rows.append([])
-            used = 0.0
-        rows[-1].append((mark, name))
-        used += needed
-    return rows
-
-
 Box = tuple[float, float, float, float]
 
 
 def meets(box: Box, taken: Sequence[Box]) -> bool:
     """Return whether a box covers a part of others."""
     return any(box[0] < one[2] and one[0] < box[2] and box[1] < one[3] and one[1] < box[3] for one in taken)
-
-
-def write_key(figure: Figure, row: Sequence[Entry], *, look: Look, place: tuple[float, float]) -> None:
-    """Write one row whose upper left corner is at a place in inches."""
-    width, height = figure.get_size_inches()
-    key = figure.legend(
-        [mark for mark, _ in row],
-        [printable(name) for _, name in row],
-        loc="upper left",
-        bbox_to_anchor=(place[0] / width, place[1] / height),
-        ncols=len(row),
-        frameon=False,
-        prop=FontProperties(family=FONT, size=look.points(KEY)),
-        labelcolor=look.palette.ink,
-        borderpad=0.0,
-        borderaxespad=0.0,
-        handlelength=_HANDLE,
-        handletextpad=_PAD,
-        columnspacing=_BETWEEN_ENTRIES,
-    )
-    for text in key.get_texts():
-        text.set_parse_math(False)
-    key.set_in_layout(False)
 
 
 # Inches on a page of scale 1.
@@ -280,9 +248,7 @@ _STRIP, _GAP, _AXIS_TEXT = 0.78, 0.10, 0.54
 
 _TITLE, _HEADLINE, _LINE, _KEY, _FOOT = 0.25, 0.25, 0.19, 0.22, 0.145
 
-_BETWEEN, _TICKS = 0.16, 0.20
-
-_LABEL_AT = 0.575
+_BETWEEN = 0.16
 
 # Label of the lines of small print, for those who write them elsewhere.
 SMALL_PRINT = "small print"
@@ -304,166 +270,203 @@ class _Frame:
     height: float
 
 
-def new_page(words: Words, notes: Sequence[str], *, look: Look, sheet: Sheet, key: Sequence[Entry]) -> Page:
+def new_page(
+    words: Words,
+    notes: Sequence[str],
+    look: Look,
+    *,
+    sheet: Sheet,
+    key: Sequence[Entry],
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> Page:
     """Lay out a page with all its text outside the axes; the small print begins with notes."""
-    words = replace(words, foot=[*notes, *words.foot])
-    figure, frame = (_beside if look.beside else _stacked)(words, sheet, look=look, key=key)
-    panels = tuple(_panel(figure, frame, place, sheet=sheet, look=look) for place in range(sheet.panels))
+    layout = _Layout(replace(words, foot=[*notes, *words.foot]), look, sheet, key)
+    figure, frame = layout.beside() if look.beside else layout.stacked()
+    panels = tuple(layout.panel(figure, frame, place, limits) for place in range(sheet.panels))
     return Page(figure, look, panels)
-
-
-def _stacked(words: Words, sheet: Sheet, *, look: Look, key: Sequence[Entry]) -> tuple[Figure, _Frame]:
-    """Put text above and below the panels; the height follows."""
-    inch, room = look.inches, look.width - 2.0 * look.inches(_EDGE)
-    head = _head(words, look, room)
-    small = [line for part in words.foot for line in wrapped(words.named(part), look.points(FOOT), room)]
-    rows = key_rows(key, look.points(KEY), room)
-    width = _panel_width(look.width, sheet, look)
-    height = width * sheet.aspect
-    below = inch(_EDGE + _FOOT * len(small) + _AXIS_TEXT)
-    panels = sheet.rows * height + _between_rows(sheet, look)
-    above = inch(_EDGE + _TITLE * len(_title(words, look)) + _KEY * len(rows)) + sum(
-        step for _, _, _, step in head
-    )
-    total = below + panels + above
-    figure = _figure(words, look, total)
-    y = _write_head(figure, words, head, look=look, x=inch(_EDGE), y=total - inch(_EDGE))
-    for row in rows:
-        write_key(figure, row, look=look, place=(inch(_EDGE), y))
-        y -= inch(_KEY)
-    for index, line in enumerate(reversed(small)):
-        _small(figure, line, look, (inch(_EDGE), inch(_EDGE + _FOOT * (index + 1))))
-    return figure, _Frame(inch(_LEFT), below, width, height)
-
-
-def _beside(words: Words, sheet: Sheet, *, look: Look, key: Sequence[Entry]) -> tuple[Figure, _Frame]:
-    """Put the title above, the panels at the left, and all other text at their right."""
-    inch, total = look.inches, look.height or look.width
-    figure = _figure(words, look, total)
-    top = _write_head(figure, words, [], look=look, x=inch(_EDGE), y=total - inch(_EDGE))
-    frame = _frame_beside(sheet, look, top=top - inch(0.1))
-    x = frame.left + sheet.columns * frame.width + inch(_RIGHT + 0.2 + (sheet.columns - 1) * _BETWEEN)
-    room, y = look.width - x - inch(_EDGE), top - inch(0.1)
-    for line, size, colour, step in _head(words, look, room):
-        write(figure, (x, y), line, size=size, colour=colour)
-        y -= step
-    y -= inch(0.1)
-    for row in key_rows(key, look.points(KEY), room):
-        write_key(figure, row, look=look, place=(x, y))
-        y -= inch(_KEY)
-    small = [line for part in words.foot for line in wrapped(words.named(part), look.points(FOOT), room)]
-    for index, line in enumerate(reversed(small)):
-        _small(figure, line, look, (x, inch(_EDGE + _FOOT * (index + 1))))
-    return figure, frame
-
-
-def _frame_beside(sheet: Sheet, look: Look, *, top: float) -> _Frame:
-    """Return where panels go that have a height to fill and a width to keep to."""
-    below = look.inches(_EDGE + _AXIS_TEXT)
-    width = _panel_width((1.0 - _BESIDE) * look.width, sheet, look)
-    height = (top - below - _between_rows(sheet, look)) / sheet.rows
-    if sheet.square:
-        height = min(height, width * sheet.aspect)
-        width = height / sheet.aspect
-    spare = top - below - sheet.rows * height - _between_rows(sheet, look)
-    return _Frame(look.inches(_LEFT), below + 0.5 * spare, width, height)
-
-
-def _between_rows(sheet: Sheet, look: Look) -> float:
-    """Return the height of everything between and around rows of panels but the panels, in inches."""
-    strip = _STRIP * _strip_share(sheet) + _GAP if sheet.strip else 0.0
-    heading = sheet.heading
-    return look.inches(sheet.rows * (strip + heading) + (sheet.rows - 1) * _BETWEEN)
-
-
-def _strip_share(sheet: Sheet) -> float:
-    """Return how much lower the strips of small panels are."""
-    return 1.0 / min(max(sheet.columns, 1), 2.5)
-
-
-def _panel_width(room: float, sheet: Sheet, look: Look) -> float:
-    inner = room - look.inches(_LEFT + _RIGHT + (sheet.columns - 1) * _BETWEEN)
-    return inner / sheet.columns
-
-
-def _panel(figure: Figure, frame: _Frame, place: int, *, sheet: Sheet, look: Look) -> Panel:
-    inch = look.inches
-    row, column = divmod(place, sheet.columns)
-    strip = inch(_STRIP * _strip_share(sheet)) if sheet.strip else 0.0
-    gap = inch(_GAP) if sheet.strip else 0.0
-    heading = inch(sheet.heading)
-    pitch = frame.height + strip + gap + heading + inch(_BETWEEN)
-    x = frame.left + column * (frame.width + inch(_BETWEEN))
-    bottom = frame.bottom + (sheet.rows - 1 - row) * pitch
-    main = _axes(figure, (x, bottom + strip + gap, frame.width, frame.height))
-    low = _axes(figure, (x, bottom, frame.width, strip), beside=main) if sheet.strip else None
-    if sheet.headings:
-        top = bottom + strip + gap + frame.height + heading - inch(0.05)
-        text = fitted(sheet.headings[place], look.points(HEADING), frame.width)
-        write(figure, (x, top), text, size=look.points(HEADING), colour=look.palette.ink)
-    return Panel(main, low, column == 0, place + sheet.columns >= sheet.panels)
-
-
-def _axes(figure: Figure, box: tuple[float, float, float, float], *, beside: Axes | None = None) -> Axes:
-    """Add axes at a place in inches."""
-    width, height = figure.get_size_inches()
-    x, y, wide, high = box
-    place = (x / width, y / height, wide / width, high / height)
-    return figure.add_axes(place) if beside is None else figure.add_axes(place, sharex=beside)
-
-
-def _figure(words: Words, look: Look, height: float) -> Figure:
-    figure = Figure(figsize=(look.width, height), dpi=150, facecolor=look.palette.paper)
-    figure.set_layout_engine("none")
-    figure.set_label(printable(words.title))
-    return figure
 
 
 # A title that is longer than so many lines is shortened.
 _MOST_OF_TITLE = 2.6
 
-
-def _title(words: Words, look: Look) -> list[str]:
-    size, room = look.points(TITLE), look.width - 2.0 * look.inches(_EDGE)
-    return wrapped(
-        fitted(words.title, size, _MOST_OF_TITLE * room, weight="bold"), size, room, weight="bold"
-    ) or [""]
+# Lines of a caption, each with its size, colour and height.
+_Head = Sequence[tuple[str, float, str, float]]
 
 
-def _head(words: Words, look: Look, room: float) -> list[tuple[str, float, str, float]]:
-    """Return each line of the caption with its size, colour and height."""
-    lines = []
-    for index, text in enumerate(words.caption):
-        size, colour, step = (
-            (HEADLINE, look.palette.ink, _HEADLINE) if index == 0 else (LINE, look.palette.faint, _LINE)
-        )
-        parts = wrapped(words.named(text), look.points(size), room) or [""]
-        lines += [(line, look.points(size), colour, look.inches(step)) for line in parts]
-    return lines
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where text, key and panels go, in inches."""
+
+    words: Words
+    look: Look
+    sheet: Sheet
+    key: Sequence[Entry]
+
+    def stacked(self) -> tuple[Figure, _Frame]:
+        """Put text above and below the panels; the height follows."""
+        look, inch = self.look, self.look.inches
+        room = look.width - 2.0 * inch(_EDGE)
+        head, small, rows = self._head(room), self._small(room), self._key_rows(room)
+        width = self._panel_width(look.width)
+        height = width * self.sheet.aspect
+        below = inch(_EDGE + _FOOT * len(small) + _AXIS_TEXT)
+        panels = self.sheet.rows * height + self._between_rows
+        above = inch(_EDGE + _TITLE * len(self._title) + _KEY * len(rows)) + sum(step for *_, step in head)
+        total = below + panels + above
+        figure = self._figure(total)
+        y = self._write_head(figure, head, total - inch(_EDGE))
+        self._write_key(figure, rows, (inch(_EDGE), y))
+        self._write_small(figure, small, inch(_EDGE))
+        return figure, _Frame(inch(_LEFT), below, width, height)
+
+    def beside(self) -> tuple[Figure, _Frame]:
+        """Put the title above, the panels at the left, and all other text at their right."""
+        look, inch, columns = self.look, self.look.inches, self.sheet.columns
+        total = look.height or look.width
+        figure = self._figure(total)
+        top = self._write_head(figure, [], total - inch(_EDGE)) - inch(0.1)
+        frame = self._frame_beside(top)
+        x = frame.left + columns * frame.width + inch(_RIGHT + 0.2 + (columns - 1) * _BETWEEN)
+        room, y = look.width - x - inch(_EDGE), top
+        for line, size, colour, step in self._head(room):
+            write(figure, (x, y), line, size=size, colour=colour)
+            y -= step
+        self._write_key(figure, self._key_rows(room), (x, y - inch(0.1)))
+        self._write_small(figure, self._small(room), x)
+        return figure, frame
+
+    def _frame_beside(self, top: float) -> _Frame:
+        """Return where panels go that have a height to fill and a width to keep to."""
+        look, sheet, between = self.look, self.sheet, self._between_rows
+        below = look.inches(_EDGE + _AXIS_TEXT)
+        width = self._panel_width((1.0 - _BESIDE) * look.width)
+        height = (top - below - between) / sheet.rows
+        if sheet.square:
+            height = min(height, width * sheet.aspect)
+            width = height / sheet.aspect
+        spare = top - below - sheet.rows * height - between
+        return _Frame(look.inches(_LEFT), below + 0.5 * spare, width, height)
+
+    @property
+    def _strip(self) -> float:
+        """How high strips are, on a page of scale 1: those of small panels are lower."""
+        return _STRIP * (1.0 / min(max(self.sheet.columns, 1), 2.5))
+
+    @property
+    def _between_rows(self) -> float:
+        """The height of everything between and around rows of panels but the panels."""
+        sheet = self.sheet
+        strip = self._strip + _GAP if sheet.strip else 0.0
+        return self.look.inches(sheet.rows * (strip + sheet.heading) + (sheet.rows - 1) * _BETWEEN)
+
+    def _panel_width(self, room: float) -> float:
+        columns = self.sheet.columns
+        return (room - self.look.inches(_LEFT + _RIGHT + (columns - 1) * _BETWEEN)) / columns
+
+    def panel(self, figure: Figure, frame: _Frame, place: int, limits: Limits) -> Panel:
+        look, sheet, inch = self.look, self.sheet, self.look.inches
+        row, column = divmod(place, sheet.columns)
+        strip, gap = (inch(self._strip), inch(_GAP)) if sheet.strip else (0.0, 0.0)
+        heading = inch(sheet.heading)
+        pitch = frame.height + strip + gap + heading + inch(_BETWEEN)
+        x = frame.left + column * (frame.width + inch(_BETWEEN))
+        bottom = frame.bottom + (sheet.rows - 1 - row) * pitch
+        main = _axes(figure, (x, bottom + strip + gap, frame.width, frame.height))
+        low = _axes(figure, (x, bottom, frame.width, strip), beside=main) if sheet.strip else None
+        if sheet.headings:
+            top = bottom + strip + gap + frame.height + heading - inch(0.05)
+            text = fitted(sheet.headings[place], look.points(HEADING), frame.width)
+            write(figure, (x, top), text, size=look.points(HEADING), colour=look.palette.ink)
+        return Panel(main, low, column == 0, place + sheet.columns >= sheet.panels, look, limits)
+
+    def _figure(self, height: float) -> Figure:
+        figure = Figure(figsize=(self.look.width, height), dpi=150, facecolor=self.look.palette.paper)
+        figure.set_layout_engine("none")
+        figure.set_label(printable(self.words.title))
+        return figure
+
+    @property
+    def _title(self) -> list[str]:
+        size, room = self.look.points(TITLE), self.look.width - 2.0 * self.look.inches(_EDGE)
+        whole = fitted(self.words.title, size, _MOST_OF_TITLE * room, weight="bold")
+        return wrapped(whole, size, room, weight="bold") or [""]
+
+    def _head(self, room: float) -> _Head:
+        look, lines = self.look, []
+        for index, text in enumerate(self.words.caption):
+            first = HEADLINE, look.palette.ink, _HEADLINE
+            size, colour, step = first if index == 0 else (LINE, look.palette.faint, _LINE)
+            parts = wrapped(self.words.named(text), look.points(size), room) or [""]
+            lines += [(line, look.points(size), colour, look.inches(step)) for line in parts]
+        return lines
+
+    def _small(self, room: float) -> list[str]:
+        words, size = self.words, self.look.points(FOOT)
+        return [line for part in words.foot for line in wrapped(words.named(part), size, room)]
+
+    def _key_rows(self, room: float) -> list[list[Entry]]:
+        size = self.look.points(KEY)
+        rows: list[list[Entry]] = []
+        used = 0.0
+        for mark, name in self.key:
+            needed = inches_of(printable(name), size) + (_HANDLE + _PAD + _BETWEEN_ENTRIES) * size / 72.0
+            if not rows or used + needed > room:
+                rows.append([])
+                used = 0.0
+            rows[-1].append((mark, name))
+            used += needed
+        return rows
+
+    def _write_head(self, figure: Figure, head: _Head, y: float) -> float:
+        """Write title and caption from a height downwards; return where they end."""
+        look, x = self.look, self.look.inches(_EDGE)
+        for line in self._title:
+            write(figure, (x, y), line, size=look.points(TITLE), colour=look.palette.ink, weight="bold")
+            y -= look.inches(_TITLE)
+        for line, size, colour, step in head:
+            write(figure, (x, y), line, size=size, colour=colour)
+            y -= step
+        return y
+
+    def _write_key(self, figure: Figure, rows: list[list[Entry]], place: tuple[float, float]) -> None:
+        """Write rows below each other, the upper left corner of the first at a place."""
+        width, height = figure.get_size_inches()
+        x, y = place
+        for row in rows:
+            key = figure.legend(
+                [mark for mark, _ in row],
+                [printable(name) for _, name in row],
+                loc="upper left",
+                bbox_to_anchor=(x / width, y / height),
+                ncols=len(row),
+                frameon=False,
+                prop=FontProperties(family=FONT, size=self.look.points(KEY)),
+                labelcolor=self.look.palette.ink,
+                borderpad=0.0,
+                borderaxespad=0.0,
+                handlelength=_HANDLE,
+                handletextpad=_PAD,
+                columnspacing=_BETWEEN_ENTRIES,
+            )
+            for text in key.get_texts():
+                text.set_parse_math(False)
+            key.set_in_layout(False)
+            y -= self.look.inches(_KEY)
+
+    def _write_small(self, figure: Figure, small: list[str], x: float) -> None:
+        look = self.look
+        for index, line in enumerate(reversed(small)):
+            place = x, look.inches(_EDGE + _FOOT * (index + 1))
+            text = write(figure, place, line, size=look.points(FOOT), colour=look.palette.faint)
+            text.set_label(SMALL_PRINT)
 
 
-def _write_head(
-    figure: Figure,
-    words: Words,
-    head: Sequence[tuple[str, float, str, float]],
-    *,
-    look: Look,
-    x: float,
-    y: float,
-) -> float:
-    """Write title and caption from a place downwards; return where they end."""
-    for line in _title(words, look):
-        write(figure, (x, y), line, size=look.points(TITLE), colour=look.palette.ink, weight="bold")
-        y -= look.inches(_TITLE)
-    for line, size, colour, step in head:
-        write(figure, (x, y), line, size=size, colour=colour)
-        y -= step
-    return y
-
-
-def _small(figure: Figure, line: str, look: Look, place: tuple[float, float]) -> None:
-    text = write(figure, place, line, size=look.points(FOOT), colour=look.palette.faint)
-    text.set_label(SMALL_PRINT)
+def _axes(figure: Figure, box: Box, *, beside: Axes | None = None) -> Axes:
+    """Add axes at a place in inches."""
+    width, height = figure.get_size_inches()
+    x, y, wide, high = box
+    place = (x / width, y / height, wide / width, high / height)
+    return figure.add_axes(place) if beside is None else figure.add_axes(place, sharex=beside)
 
 
 def write(
@@ -502,7 +505,7 @@ def inches_high(axes: Axes) -> float:
     return upper - lower
 
 
-def box_of(axes: Axes) -> tuple[float, float, float, float]:
+def box_of(axes: Axes) -> Box:
     """Return where axes stand, in inches: left, lower, right and upper end."""
     figure = axes.get_figure()
     if not isinstance(figure, Figure):
@@ -511,8 +514,3 @@ def box_of(axes: Axes) -> tuple[float, float, float, float]:
     width, height = figure.get_size_inches()
     box = axes.get_position()
     return box.x0 * width, box.y0 * height, box.x1 * width, box.y1 * height
-
-
-def label_place(axes: Axes, look: Look) -> float:
-    """Return where the name of a y axis stands, in widths of the axes."""
-    return -look.inches(_LABEL_AT) / inches_wide(axes)

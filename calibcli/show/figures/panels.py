@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from calibcli.names import AxisScale
-from calibcli.show.figures.axes import SCORE_LABEL, dress_panel, show_limits
+from calibcli.show.figures.axes import SCORE_LABEL, dress, show_limits
 from calibcli.show.figures.bars import short_count
-from calibcli.show.figures.look import FONT, Look
+from calibcli.show.figures.look import Look
 from calibcli.show.figures.page import (
     FOOT,
     HEADING,
@@ -35,7 +35,7 @@ from calibcli.show.figures.page import (
 )
 from calibcli.show.words import number_text
 from calibcli.stats.curves import CurvePanel, CurvePanels, Picture
-from calibcli.stats.curves.limits import Extent, Limits, limits_for
+from calibcli.stats.curves.limits import Extent, limits_for
 
 # Inches on a page of scale 1.
 _ABOVE, _FIRST, _LINE, _BESIDE = 0.37, 0.17, 0.14, 0.06
@@ -62,14 +62,14 @@ def sheet_of(headings: Sequence[CurvePanel], look: Look) -> Sheet:
     return Sheet(columns, rows, strip=not (flat and rows > 2), square=not flat, many=panels, above=above)
 
 
-def dress_grid(page: Page, limits: Limits, rate_label: str) -> None:
+def dress_grid(page: Page, rate_label: str) -> None:
     """Number the outer axes of a grid, and name each of the two axes once for all panels."""
     for panel in page.panels:
-        dress_panel(page, panel, x_label="", y_label="", strip_label="")
+        dress(panel, x_label="", y_label="", strip_label="")
         if panel.strip is not None:
             panel.strip.set_yticks([])
-        _number(panel.main.xaxis, limits.x, limits, page.look, upright=False)
-        _number(panel.main.yaxis, limits.y, limits, page.look, upright=True)
+        _number(panel, upright=False)
+        _number(panel, upright=True)
     _name_axes(page, rate_label)
 
 
@@ -85,16 +85,11 @@ def write_headings(page: Page, headings: Sequence[CurvePanel]) -> None:
         left, _, right, y = box_of(panel.main)
         for line in reversed(lines):
             y += look.inches(_LINE)
-            write(
-                page.figure,
-                (left, y + look.inches(_FIRST - _LINE)),
-                line[place],
-                size=size,
-                colour=look.palette.ink,
-            )
+            at = left, y + look.inches(_FIRST - _LINE)
+            write(page.figure, at, line[place], size=size, colour=look.palette.ink)
         y += look.inches(_FIRST + 0.03)
         count = short_count(headings[place].rows)
-        at = (right - inches_of(count, size), y - look.inches(0.02))
+        at = right - inches_of(count, size), y - look.inches(0.02)
         write(page.figure, (left, y), names[place], size=look.points(HEADING), colour=look.palette.ink)
         write(page.figure, at, count, size=size, colour=look.palette.faint)
 
@@ -124,13 +119,15 @@ def values_alone(names: Sequence[str]) -> list[str]:
     return [", ".join(value for _, _, value in one) for one in parts]
 
 
-def _number(axis: Axis, ends: tuple[float, float], limits: Limits, look: Look, *, upright: bool) -> None:
+def _number(panel: Panel, *, upright: bool) -> None:
     """Put as many round numbers on an axis as have room."""
-    kept: list[float] = []
+    axis = panel.main.yaxis if upright else panel.main.xaxis
+    apart, kept = panel.look.inches(_APART), list[float]()
     for fewer in range(_MOST_NUMBERS):
-        places = _round(axis, ends, limits, fewer)
-        inside = places if upright else _inside(places, axis, limits, look)
-        crowded = _crowded(_spans(inside, axis, replace(limits, x=ends), look, upright=upright), look)
+        places = _round(panel, axis, fewer, upright=upright)
+        inside = places if upright else _inside(places, panel)
+        spans = _spans(inside, panel, upright=upright)
+        crowded = any(after[0] - before[1] < apart for before, after in itertools.pairwise(spans))
         kept = inside[:1] if crowded else inside
         if not crowded:
             break
@@ -139,37 +136,33 @@ def _number(axis: Axis, ends: tuple[float, float], limits: Limits, look: Look, *
     axis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
 
 
-def _round(axis: Axis, ends: tuple[float, float], limits: Limits, fewer: int) -> list[float]:
+def _round(panel: Panel, axis: Axis, fewer: int, *, upright: bool) -> list[float]:
     """Return round numbers of an axis, the fewer the larger that number."""
-    if limits.scale is AxisScale.LINEAR:
-        ticks = MaxNLocator(nbins=_MOST_NUMBERS - fewer, steps=[1, 2, 2.5, 5, 10]).tick_values(*ends)
-        slack = 1e-9 * (ends[1] - ends[0])
-        return [float(tick) for tick in ticks if ends[0] - slack <= tick <= ends[1] + slack]
+    if panel.limits.scale is AxisScale.LINEAR:
+        low, high = panel.limits.y if upright else panel.limits.x
+        ticks = MaxNLocator(nbins=_MOST_NUMBERS - fewer, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+        slack = 1e-9 * (high - low)
+        return [float(tick) for tick in ticks if low - slack <= tick <= high + slack]
     every = [float(tick) for tick in axis.get_majorticklocs()]
     middle = every.index(0.5) if 0.5 in every else 0
     return [tick for place, tick in enumerate(every) if (place - middle) % (fewer + 1) == 0]
 
 
-def _spans(
-    places: list[float], axis: Axis, limits: Limits, look: Look, *, upright: bool = False
-) -> list[tuple[float, float]]:
+def _spans(places: list[float], panel: Panel, *, upright: bool = False) -> list[tuple[float, float]]:
     """Return where the numbers beneath or beside an axis begin and end, in inches."""
-    size = look.points(TICK)
-    at = limits.shares(np.array(places)) * (inches_high if upright else inches_wide)(axis.axes)
+    size, limits = panel.look.points(TICK), panel.limits
+    limits = replace(limits, x=limits.y) if upright else limits
+    at = limits.shares(np.array(places)) * (inches_high if upright else inches_wide)(panel.main)
     halves = [0.5 * (size / 72.0 if upright else inches_of(number_text(place), size)) for place in places]
     return [(middle - half, middle + half) for middle, half in zip(at.tolist(), halves, strict=True)]
 
 
-def _inside(places: list[float], axis: Axis, limits: Limits, look: Look) -> list[float]:
+def _inside(places: list[float], panel: Panel) -> list[float]:
     """Return the numbers that do not reach into the next panel."""
-    over = look.inches(_OVERHANG)
-    spans = _spans(places, axis, limits, look)
-    room = inches_wide(axis.axes) + over
+    over = panel.look.inches(_OVERHANG)
+    room = inches_wide(panel.main) + over
+    spans = _spans(places, panel)
     return [one for one, span in zip(places, spans, strict=True) if span[0] >= -over and span[1] <= room]
-
-
-def _crowded(spans: Sequence[tuple[float, float]], look: Look) -> bool:
-    return any(after[0] - before[1] < look.inches(_APART) for before, after in itertools.pairwise(spans))
 
 
 def _name_axes(page: Page, rate_label: str) -> None:
@@ -184,18 +177,9 @@ def _name_axes(page: Page, rate_label: str) -> None:
     beside = (left - look.inches(_NAME_LEFT), 0.5 * (top + bottom))
     for (x, y), text, turn, align in ((place, SCORE_LABEL, 0.0, "top"), (beside, rate_label, 90.0, "bottom")):
         page.figure.text(
-            x / width,
-            y / height,
-            text,
-            family=FONT,
-            fontsize=look.points(LABEL),
-            color=look.palette.ink,
-            rotation=turn,
-            rotation_mode="anchor",
-            ha="center",
-            va=align,
-            parse_math=False,
-        )
+            x / width, y / height, text, **look.letters(look.palette.ink, look.points(LABEL)),
+            rotation=turn, rotation_mode="anchor", ha="center", va=align,
+        )  # fmt: skip
 
 
 # Marks are this much smaller where three panels stand beside each other.
@@ -225,25 +209,26 @@ class Plots(Protocol):
     def key(self, look: Look) -> list[Entry]:
         """Return what the marks mean."""
 
-    def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
+    def draw(self, place: int, panel: Panel) -> None:
         """Draw one of them."""
 
 
-def panels_figure(picture: Picture, plots: Plots, words: Words, *, look: Look, scale: AxisScale) -> Figure:
+def panels_figure(picture: Picture, plots: Plots, words: Words, look: Look) -> Figure:
     """Draw the one curve of a picture, or its panels, each with a heading."""
     headings = picture.panels if isinstance(picture, CurvePanels) else ()
-    limits = limits_for(plots.extents, scale)
+    limits = limits_for(plots.extents, look.axis)
     notes = [one for one in (*plots.notes(), limits.sentence) if one]
     sheet, marks = Sheet(), look
     if headings:
         sheet, notes = sheet_of(headings, look), [" ".join((*notes, _ROWS))]
         marks = replace(look, scale=look.scale * _SMALLER) if sheet.columns > 2 else look
-    page = new_page(words, notes, look=look, sheet=sheet, key=plots.key(look))
+    page = new_page(words, notes, look, sheet=sheet, key=plots.key(look), limits=limits)
+    rate_label = words.named(plots.rate_label)
     for place, panel in enumerate(page.panels):
-        plots.draw(place, panel, limits=limits, look=marks)
-        dress_panel(page, panel, y_label=words.named(plots.rate_label), strip_label=plots.strip_label)
-        show_limits(panel.main, limits)
+        plots.draw(place, replace(panel, look=marks))
+        dress(panel, y_label=rate_label, strip_label=plots.strip_label)
+        show_limits(panel)
     if headings:
-        dress_grid(page, limits, words.named(plots.rate_label))
+        dress_grid(page, rate_label)
         write_headings(page, headings)
     return page.figure

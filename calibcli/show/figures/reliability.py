@@ -14,9 +14,18 @@ from matplotlib.patches import Patch
 from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, PlotKind
 from calibcli.options.numerals import percent
-from calibcli.show.figures.axes import RATE_LABEL, dress_panel, round_numbers, show_scores
-from calibcli.show.figures.bars import DARKER, Bars, area_key, draw_area, draw_bars, draw_diagonal, strength
-from calibcli.show.figures.look import Look, band_fill, dashed, draw_band
+from calibcli.show.figures.axes import RATE_LABEL, dress, round_numbers, show_scores
+from calibcli.show.figures.bars import (
+    DARKER,
+    Bars,
+    area_key,
+    draw_area,
+    draw_band,
+    draw_bars,
+    draw_diagonal,
+    strength,
+)
+from calibcli.show.figures.look import Look
 from calibcli.show.figures.page import (
     FOOT,
     Entry,
@@ -51,13 +60,13 @@ from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
 
 
-def reliability_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
+def reliability_figure(picture: Picture, words: Words, look: Look) -> Figure:
     """Draw reliability diagrams: without bins if all of them are of that kind, else of bins."""
     curves = curves_of(picture, ReliabilityCurve)
     confidence = curves[0].confidence
     plots: Plots = BinnedPlots(tuple(one.binned for one in curves), confidence)
     if all(one.kind is PlotKind.SMOOTH for one in curves):
-        laid_out = [one.along(scale).smooth for one in curves]
+        laid_out = [one.along(look.axis).smooth for one in curves]
         smooth = tuple(one for one in laid_out if one is not None)
         if len(smooth) < len(curves):
             msg = "there is no smooth curve to draw"
@@ -65,7 +74,7 @@ def reliability_figure(picture: Picture, words: Words, *, look: Look, scale: Axi
         plots = SmoothPlots(smooth, confidence)
     if all(one.attributes for one in curves):
         plots = AttributesPlots(plots, tuple(one.base for one in curves))
-    return panels_figure(picture, plots, words, look=look, scale=scale)
+    return panels_figure(picture, plots, words, look)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +106,10 @@ class AttributesPlots:
         rate, skill = (Line2D([], [], **_reference(look, dashes)) for dashes in (_RATE, _NO_SKILL))
         return [*self.plots.key(look), (rate, f"base rate{number} (climatology)"), (skill, "no skill")]
 
-    def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
+    def draw(self, place: int, panel: Panel) -> None:
         """Draw one of them, the lines below its marks."""
-        self.plots.draw(place, panel, limits=limits, look=look)
-        base, at = self.bases[place], limits.at(np.linspace(0.0, 1.0, 200))
+        self.plots.draw(place, panel)
+        look, base, at = panel.look, self.bases[place], panel.limits.at(np.linspace(0.0, 1.0, 200))
         panel.main.axhline(base, **_reference(look, _RATE), zorder=1.0)
         panel.main.axvline(base, **_reference(look, _RATE), zorder=1.0)
         panel.main.plot(at, no_skill(at, base), **_reference(look, _NO_SKILL), zorder=1.0)
@@ -147,18 +156,16 @@ class BinnedPlots:
             entries.append((whisker, f"{percent(self.confidence)} interval"))
         return [*entries, *area_key(look)]
 
-    def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
+    def draw(self, place: int, panel: Panel) -> None:
         """Draw one of them, with the rows of each bin where it stands alone."""
-        draw_binned(panel, self.curves[place], limits=limits, look=look, counted=len(self.curves) == 1)
+        draw_binned(panel, self.curves[place], counted=len(self.curves) == 1)
 
 
-def draw_binned(
-    panel: Panel, curve: BinnedCurve, *, limits: Limits, look: Look, counted: bool = True
-) -> None:
+def draw_binned(panel: Panel, curve: BinnedCurve, *, counted: bool) -> None:
     """Draw each bin's rate, its interval, the error as area and, below, the rows per bin."""
-    draw_bars(panel, bars_of(curve, limits), limits=limits, look=look, counted=counted)
-    point_beyond(panel.main, curve, limits, look)
-    draw_diagonal(panel.main, limits, look)
+    draw_bars(panel, bars_of(curve, panel.limits), counted=counted)
+    point_beyond(panel, curve)
+    draw_diagonal(panel)
 
 
 def bars_of(curve: BinnedCurve, limits: Limits) -> Bars:
@@ -169,8 +176,9 @@ def bars_of(curve: BinnedCurve, limits: Limits) -> Bars:
     return Bars(*sides_of(curve, limits), score, rate, lower, upper, base=score, rows=curve.rows)
 
 
-def point_beyond(axes: Axes, curve: BinnedCurve, limits: Limits, look: Look) -> None:
+def point_beyond(panel: Panel, curve: BinnedCurve) -> None:
     """Mark rates of 0 and 1, for which log-odds have no place, with an arrow and the count of events."""
+    axes, look, limits = panel.main, panel.look, panel.limits
     if limits.scale is AxisScale.LINEAR:
         return
     wide, size, taken = inches_wide(axes), look.points(FOOT), [-np.inf, -np.inf]
@@ -266,11 +274,18 @@ class SmoothPlots:
         line = Line2D([], [], **look.stroke(look.palette.ink, 2.4))
         entries: list[Entry] = [(line, "observed rate")]
         if any(has_band(one.lower) for one in self.curves):
-            entries.append((Patch(**band_fill(look)), f"{percent(self.confidence)} band"))
+            entries.append((Patch(**look.band), f"{percent(self.confidence)} band"))
         return [*entries, *area_key(look)]
 
-    def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
-        draw_smooth(panel, self.curves[place], limits=limits, look=look)
+    def draw(self, place: int, panel: Panel) -> None:
+        """Draw the curve, its band, the error as area and, below, the density of the scores."""
+        curve = self.curves[place]
+        at, x, y, lower, upper = (
+            panel.limits.held(one) for one in (curve.at, curve.x, curve.y, curve.lower, curve.upper)
+        )
+        within = curve.least, curve.most
+        draw_strokes(panel, Strokes(at, x, y, lower, upper, x, curve.density, within))
+        draw_diagonal(panel)
 
 
 def _kernel(curves: Sequence[SmoothCurve]) -> str:
@@ -295,60 +310,45 @@ def _beyond(curves: Sequence[SmoothCurve]) -> list[str]:
     return [f"{lie}, which averages them with others: --axis logit or --kind binned shows them."]
 
 
-def draw_smooth(panel: Panel, curve: SmoothCurve, *, limits: Limits, look: Look) -> None:
-    """Draw the curve, its band, the error as area and, below, the density of the scores."""
-    at, x, y, lower, upper = (
-        limits.held(one) for one in (curve.at, curve.x, curve.y, curve.lower, curve.upper)
-    )
-    strokes = Strokes(at, x, y, lower, upper, x, curve.density, (curve.least, curve.most))
-    draw_strokes(panel, strokes, limits=limits, look=look)
-    draw_diagonal(panel.main, limits, look)
-
-
-def draw_strokes(panel: Panel, strokes: Strokes, *, limits: Limits, look: Look) -> None:
+def draw_strokes(panel: Panel, strokes: Strokes) -> None:
     """Draw a curve with its band, the area between it and its base and, below, the density of the scores."""
-    axes, dark = panel.main, strength(strokes.density, even=1.0 / limits.span)
-    draw_band(axes, strokes.x, strokes.lower, strokes.upper, look=look)
-    _draw_error(axes, strokes, dark, look)
-    _draw_line(axes, strokes, dark, look)
-    _draw_dots(axes, strokes, dark, limits=limits, look=look)
+    dark = strength(strokes.density, even=1.0 / panel.limits.span)
+    draw_band(panel, strokes.x, strokes.lower, strokes.upper)
+    start, stop = _pieces(strokes)
+    sides = ((one[start], one[stop]) for one in (strokes.x, strokes.base, strokes.y))
+    between = 0.5 * (dark[start] + dark[stop])
+    draw_area(panel, *sides, dark=between)
+    points = np.stack((strokes.x, strokes.y), axis=1)
+    widths = panel.look.points(1.0) * (_THINNEST + (_THICKEST - _THINNEST) * between)
+    line = LineCollection(
+        list(np.stack((points[start], points[stop]), axis=1)),
+        linewidths=widths.tolist(),
+        colors=panel.look.palette.ink,
+        capstyle="round",
+        zorder=3.0,
+    )
+    panel.main.add_collection(line, autolim=False)
+    _draw_dots(panel, strokes, dark)
     if panel.strip is not None:
-        _draw_density(panel.strip, strokes, limits=limits, look=look)
+        _draw_density(panel.strip, panel, strokes)
 
 
-def _draw_density(axes: Axes, strokes: Strokes, *, limits: Limits, look: Look) -> None:
+def _draw_density(axes: Axes, panel: Panel, strokes: Strokes) -> None:
     """Draw how densely scores lie, from the least to the largest: the kernel reaches farther."""
-    at, ends = strokes.at, limits.held(np.array(strokes.within))
+    at, ends = strokes.at, panel.limits.held(np.array(strokes.within))
     inside = (at > ends[0]) & (at < ends[1])
     if np.count_nonzero(inside) > 1:
         at = np.concatenate((ends[:1], at[inside], ends[1:]))
     density = np.interp(at, strokes.at, strokes.density)
-    axes.fill_between(at, 0.0, density, facecolor=look.palette.rows, edgecolor="none", linewidth=0.0)
+    axes.fill_between(at, 0.0, density, facecolor=panel.look.palette.rows, edgecolor="none", linewidth=0.0)
     top = float(density.max())
     axes.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)
     axes.set_yticks([])
 
 
-def _draw_error(axes: Axes, curve: Strokes, dark: Floats, look: Look) -> None:
-    start, stop = _pieces(curve)
-    x, base, y = ((one[start], one[stop]) for one in (curve.x, curve.base, curve.y))
-    draw_area(axes, x, base, y, dark=0.5 * (dark[start] + dark[stop]), palette=look.palette)
-
-
-def _draw_line(axes: Axes, curve: Strokes, dark: Floats, look: Look) -> None:
-    start, stop = _pieces(curve)
-    points = np.stack((curve.x, curve.y), axis=1)
-    widths = look.points(1.0) * (_THINNEST + (_THICKEST - _THINNEST) * 0.5 * (dark[start] + dark[stop]))
-    pieces = np.stack((points[start], points[stop]), axis=1)
-    line = LineCollection(
-        list(pieces), linewidths=widths.tolist(), colors=look.palette.ink, capstyle="round", zorder=3.0
-    )
-    axes.add_collection(line, autolim=False)
-
-
-def _draw_dots(axes: Axes, curve: Strokes, dark: Floats, *, limits: Limits, look: Look) -> None:
+def _draw_dots(panel: Panel, curve: Strokes, dark: Floats) -> None:
     """Mark stretches of curve that are single scores, with a stem to the base."""
-    ink = look.palette.ink
+    axes, look, limits, ink = panel.main, panel.look, panel.limits, panel.look.palette.ink
     for run in unbroken(curve.x):
         if curve.x[run[-1]] - curve.x[run[0]] > _DOT * limits.span:
             continue
@@ -358,7 +358,7 @@ def _draw_dots(axes: Axes, curve: Strokes, dark: Floats, *, limits: Limits, look
         half = 0.003 * limits.span
         sides = limits.held(np.array([x - half])), limits.held(np.array([x + half]))
         low, high = (np.array([one]) for one in (base, y))
-        draw_area(axes, sides, (low, low), (high, high), dark=dark[[top]], palette=look.palette)
+        draw_area(panel, sides, (low, low), (high, high), dark=dark[[top]])
         axes.plot([x], [y], **look.dots(ink, 1.6 * width + 1.0), zorder=3.0)
         if not np.isnan(curve.lower[top]):
             ends = [curve.lower[top], curve.upper[top]]
@@ -382,44 +382,42 @@ _MOST_BAND, _MOST_WHISKER = 1.0, 3.0
 _ROOM, _LEAST = 0.06, 0.01
 
 
-def residual_figure(
-    curve: ResidualCurve, words: Words, *, look: Look, scale: AxisScale = AxisScale.LINEAR
-) -> Figure:
-    """Draw observed rate minus score against score."""
-    curve = curve.along(scale)
-    limits = _limits(curve, scale)
-    notes = [*_notes(curve), *_about_axes(limits)]
-    page = new_page(words, notes, look=look, sheet=_SHEET, key=_key(curve, look))
+def residual_figure(curve: ResidualCurve, words: Words, look: Look) -> Figure:
+    """Draw observed rate minus score against score, the error as area and, below, where the rows lie."""
+    curve = curve.along(look.axis)
+    plots: BinnedPlots | SmoothPlots
+    if isinstance(curve.source, BinnedCurve):
+        limits = binned_limits(curve.source, look.axis)
+        plots = BinnedPlots((curve.source,), curve.confidence)
+        notes = plots.notes()
+    else:
+        limits = smooth_limits(curve.source, look.axis)
+        plots = SmoothPlots((curve.source,), curve.confidence)
+        area = "" if curve.source.log_odds else " Weighted by density, the area is smECE."
+        first = f"Mean label - mean score, {_kernel((curve.source,))}.{area} {DARKER}"
+        notes = [first, *plots.notes()[1:]]
+    renamed = {"observed rate": RESIDUAL_LABEL}
+    key = [(mark, renamed.get(name, name)) for mark, name in plots.key(look)]
+    page = new_page(words, [*notes, *_about_axes(limits)], look, sheet=_SHEET, key=key, limits=limits)
     panel = page.panels[0]
-    draw_residual(panel, curve, limits=limits, look=look)
-    strip = "rows" if isinstance(curve.source, BinnedCurve) else "density"
-    dress_panel(page, panel, y_label=RESIDUAL_LABEL, strip_label=strip)
+    _draw_residual(panel, curve)
+    dress(panel, y_label=RESIDUAL_LABEL, strip_label=plots.strip_label)
     show_scores(panel.main, limits.x, limits.scale)
     round_numbers(panel.main.yaxis)
     panel.main.set_ylim(*_heights(curve, limits))
     return page.figure
 
 
-def draw_residual(panel: Panel, curve: ResidualCurve, *, limits: Limits, look: Look) -> None:
-    """Draw the residual, its band, the error as area and, below, where the rows lie."""
+def _draw_residual(panel: Panel, curve: ResidualCurve) -> None:
+    limits, source = panel.limits, curve.source
     score, base = limits.held(curve.score), np.zeros_like(curve.score)
-    if isinstance(curve.source, BinnedCurve):
-        left, right = sides_of(curve.source, limits)
-        rows = curve.source.rows
-        bars = Bars(left, right, score, curve.residual, curve.lower, curve.upper, base=base, rows=rows)
-        draw_bars(panel, bars, limits=limits, look=look)
+    if isinstance(source, BinnedCurve):
+        ends = curve.residual, curve.lower, curve.upper
+        draw_bars(panel, Bars(*sides_of(source, limits), score, *ends, base=base, rows=source.rows))
     else:
-        at = limits.held(curve.at)
-        within = curve.source.least, curve.source.most
-        strokes = Strokes(at, score, curve.residual, curve.lower, curve.upper, base, curve.density, within)
-        draw_strokes(panel, strokes, limits=limits, look=look)
-    panel.main.axhline(0.0, **dashed(look), zorder=2.0)
-
-
-def _limits(curve: ResidualCurve, scale: AxisScale) -> Limits:
-    if isinstance(curve.source, BinnedCurve):
-        return binned_limits(curve.source, scale)
-    return smooth_limits(curve.source, scale)
+        ends, within = (curve.residual, curve.lower, curve.upper), (source.least, source.most)
+        draw_strokes(panel, Strokes(limits.held(curve.at), score, *ends, base, curve.density, within))
+    panel.main.axhline(0.0, **panel.look.dashed, zorder=2.0)
 
 
 def _heights(curve: ResidualCurve, limits: Limits) -> tuple[float, float]:
@@ -446,20 +444,3 @@ def _about_axes(limits: Limits) -> list[str]:
     first = "Scores by log-odds: areas do not show the size of the error. " if by_log_odds else ""
     note = f"{first}{limits.outside_sentence}".rstrip()
     return [note] if note else []
-
-
-def _notes(curve: ResidualCurve) -> list[str]:
-    if isinstance(curve.source, BinnedCurve):
-        return BinnedPlots((curve.source,), curve.confidence).notes()
-    area = "" if curve.source.log_odds else " Weighted by density, the area is smECE."
-    first = f"Mean label - mean score, {_kernel((curve.source,))}.{area} {DARKER}"
-    return [first, *SmoothPlots((curve.source,), curve.confidence).notes()[1:]]
-
-
-def _key(curve: ResidualCurve, look: Look) -> list[Entry]:
-    if isinstance(curve.source, BinnedCurve):
-        entries = BinnedPlots((curve.source,), curve.confidence).key(look)
-    else:
-        entries = SmoothPlots((curve.source,), curve.confidence).key(look)
-    renamed = {"observed rate": RESIDUAL_LABEL}
-    return [(mark, renamed.get(name, name)) for mark, name in entries]

@@ -12,8 +12,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from calibcli.options.numerals import percent
-from calibcli.show.figures.axes import dress_panel, round_numbers
-from calibcli.show.figures.look import Look, dashed, mixed
+from calibcli.show.figures.axes import dress, round_numbers
+from calibcli.show.figures.look import Look, mixed
 from calibcli.show.figures.page import (
     TICK,
     Entry,
@@ -35,17 +35,17 @@ _LONGEST = 1.8
 _NUMBER = 8.0
 
 
-def points_figure(points: SegmentPoints, words: Words, *, look: Look) -> Figure:
+def points_figure(points: SegmentPoints, words: Words, look: Look) -> Figure:
     """Draw the bias of every segment against its rows, with its interval."""
     top, cut = _height(points)
     notes = [
         f"Lines: {percent(points.confidence)} intervals, which hold for all segments at once.",
         *(["Intervals are cut at the ends of the picture."] if cut else []),
     ]
-    page = new_page(words, notes, look=look, sheet=_SHEET, key=_key(points, look))
+    page = new_page(words, notes, look, sheet=_SHEET, key=_key(points, look))
     panel = page.panels[0]
     axes = panel.main
-    dress_panel(page, panel, x_label="rows of the segment", y_label=_BIAS)
+    dress(panel, x_label="rows of the segment", y_label=_BIAS)
     axes.set_xscale("log")
     ends = (float(points.rows.min()) / 1.15, float(points.rows.max()) * 1.25)
     axes.xaxis.set_major_locator(FixedLocator(_round_rows(ends, axes, look)))
@@ -54,7 +54,7 @@ def points_figure(points: SegmentPoints, words: Words, *, look: Look) -> Figure:
     round_numbers(axes.yaxis)
     axes.set_xlim(ends)
     axes.set_ylim(-top, top)
-    axes.axhline(0.0, **dashed(look), zorder=1.0)
+    axes.axhline(0.0, **look.dashed, zorder=1.0)
     _draw_points(axes, points, look)
     _number(axes, points, look)
     return page.figure
@@ -111,7 +111,7 @@ def _key(points: SegmentPoints, look: Look) -> list[Entry]:
     some: list[Entry] = [
         (Line2D([], [], **marks[name]), name) for name, which in _kinds(points).items() if which.any()
     ]
-    return [*some, (Line2D([], [], **dashed(look)), "calibrated on average")]
+    return [*some, (Line2D([], [], **look.dashed), "calibrated on average")]
 
 
 def _draw_points(axes: Axes, points: SegmentPoints, look: Look) -> None:
@@ -163,7 +163,7 @@ _SIDE_BY_SIDE, _UPRIGHT = 6, 0.75
 _PALEST, _DARKEST = 0.12, 0.85
 
 
-def cells_figure(cells: SegmentCells, words: Words, *, look: Look) -> Figure:
+def cells_figure(cells: SegmentCells, words: Words, look: Look) -> Figure:
     """Draw the bias of every pair of values of two columns, with the rows that it is of."""
     lines, columns = cells.bias.shape
     upright = columns > _SIDE_BY_SIDE
@@ -175,10 +175,10 @@ def cells_figure(cells: SegmentCells, words: Words, *, look: Look) -> Figure:
         f"{_BIAS.capitalize()}, and the rows below it. Full colour: {most:.3g} or more.",
         f"{framed}, for all segments at once.",
     ]
-    page = new_page(words, notes, look=look, sheet=sheet, key=_cell_key(cells, look))
+    page = new_page(words, notes, look, sheet=sheet, key=_cell_key(cells, look))
     panel = page.panels[0]
     axes = panel.main
-    dress_panel(page, panel, x_label=cells.across, y_label=cells.down)
+    dress(panel, x_label=cells.across, y_label=cells.down)
     for spine in axes.spines.values():
         spine.set_visible(False)
     axes.set_xticks([])

@@ -14,7 +14,7 @@ from calibcli.names import AxisScale, Benefit
 from calibcli.options.numerals import in_full, percent
 from calibcli.show.figures.axes import round_numbers, show_scores
 from calibcli.show.figures.lines import Lines, Reference, lines_figure
-from calibcli.show.figures.look import Look, dashed
+from calibcli.show.figures.look import Look
 from calibcli.show.figures.page import Entry, Words
 from calibcli.stats.curves import Picture, curves_of
 from calibcli.stats.curves.limits import Extent, Limits, limits_of
@@ -42,20 +42,20 @@ class ThresholdAxis:
     def shown(self, at: Floats) -> npt.NDArray[np.bool_]:
         return np.asarray((at >= self.x[0]) & (at <= self.x[1]))
 
+    def show(self, axes: Axes, y: tuple[float, float]) -> None:
+        round_numbers(axes.yaxis)
+        axes.set_ylim(y)
+        show_scores(axes, self.x, self.scale)
 
-def threshold_axis(ends: tuple[float, float], scale: AxisScale) -> ThresholdAxis:
-    """Return the part of [0, 1] that is worth looking at, or that between powers of ten by log-odds."""
-    places = np.array(ends)
+
+def threshold_axis(every: Iterable[tuple[float, float]], scale: AxisScale) -> ThresholdAxis:
+    """Return what holds all of some stretches of [0, 1], or that between powers of ten by log-odds."""
+    lows, highs = zip(*every, strict=True)
+    places = np.array((min(lows), max(highs)))
     if scale is AxisScale.LOGIT:
         places = np.clip(places, _LEAST, 1.0 - _LEAST)
     found: Limits = limits_of(Extent(places, places, np.ones(2), places, places), scale)
     return ThresholdAxis(found.x, scale)
-
-
-def show_thresholds(axes: Axes, axis: ThresholdAxis, y: tuple[float, float]) -> None:
-    round_numbers(axes.yaxis)
-    axes.set_ylim(y)
-    show_scores(axes, axis.x, axis.scale)
 
 
 # Parts of what the curve reaches above 0: how much is shown below 0 at least, and at most.
@@ -72,9 +72,8 @@ _RULE = (
 )
 
 
-def decision_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
-    lines = DecisionLines(curves_of(picture, DecisionCurve))
-    return lines_figure(picture, lines, words, look=look, scale=scale)
+def decision_figure(picture: Picture, words: Words, look: Look) -> Figure:
+    return lines_figure(picture, DecisionLines(curves_of(picture, DecisionCurve), look), words)
 
 
 # No net benefit that is shown lies beyond these.
@@ -98,6 +97,7 @@ class DecisionLines(Lines):
     """Decision curves on one scale."""
 
     curves: tuple[DecisionCurve, ...]
+    look: Look
 
     x_label = "threshold probability"
     own = "treat by score"
@@ -122,21 +122,23 @@ class DecisionLines(Lines):
     def points(self, place: int) -> tuple[Floats, Floats]:
         return self.curves[place].at, self.curves[place].value
 
-    def _axis(self, scale: AxisScale) -> ThresholdAxis:
-        """Return what thresholds are shown: where scores fill most of [0, 1], from 0 to the last of them."""
-        marked = self.curves[0].marked
+    @property
+    def _axis(self) -> ThresholdAxis:
+        """What thresholds are shown: where scores fill most of [0, 1], from 0 to the last of them."""
+        marked, scale = self.curves[0].marked, self.look.axis
         if len(marked) > 1:
-            asked = threshold_axis((marked[0], marked[-1]), scale)
-            return asked if asked.by_log_odds else ThresholdAxis((marked[0], marked[-1]), scale)
-        ends = _ends(one.ends for one in self.curves)
-        found = threshold_axis(ends, scale)
-        if found.by_log_odds or found.zoomed or ends[1] < _NOTHING:
+            ends = marked[0], marked[-1]
+            return threshold_axis([ends], scale) if scale is AxisScale.LOGIT else ThresholdAxis(ends, scale)
+        found = threshold_axis((one.ends for one in self.curves), scale)
+        last = max(one.ends[1] for one in self.curves)
+        if found.by_log_odds or found.zoomed or last < _NOTHING:
             return found
-        return ThresholdAxis((0.0, min(1.0, (1.0 + _ROOM) * ends[1])), scale)
+        return ThresholdAxis((0.0, min(1.0, (1.0 + _ROOM) * last)), scale)
 
-    def _heights(self, axis: ThresholdAxis) -> tuple[tuple[float, float], bool]:
-        """Return the ends of the other axis, and whether a curve leaves them."""
-        tops, lows, uppers = [0.0], [0.0], [0.0]
+    @property
+    def _heights(self) -> tuple[tuple[float, float], bool]:
+        """The ends of the other axis, and whether a curve leaves them."""
+        axis, tops, lows, uppers = self._axis, [0.0], [0.0], [0.0]
         for one in self.curves:
             shown = axis.shown(one.at)
             # Between two thresholds that are near each other a curve may have no point of its own.
@@ -149,75 +151,64 @@ class DecisionLines(Lines):
         bottom = max(min(1.1 * lowest, -_LEAST_BELOW * top), -_MOST_BELOW * top)
         return (bottom, 1.06 * top), lowest < bottom
 
-    def notes(self, scale: AxisScale) -> list[str]:
-        axis, first = self._axis(scale), self.curves[0]
-        notes = []
+    def notes(self) -> list[str]:
+        axis, first, notes = self._axis, self.curves[0], []
         if axis.by_log_odds:
             notes.append("Thresholds by log-odds.")
         elif len(first.marked) > 1:
             notes.append(f"Thresholds from {in_full(axis.x[0])} to {in_full(axis.x[1])}, as asked for.")
         elif axis.zoomed:
             notes.append(f"Thresholds from {axis.x[0]:.3g} to {axis.x[1]:.3g}, where scores lie.")
-        if self._heights(axis)[1]:
+        if self._heights[1]:
             notes.append("The curve leaves the picture below.")
         return notes
 
-    def references(self, look: Look, place: int = 0) -> list[Reference]:
+    def references(self, place: int = 0) -> list[Reference]:
         """Return what it is worth to treat all rows, or none."""
-        first = self.curves[place]
+        look, first = self.look, self.curves[place]
         none = np.array([0.0, 1.0]), np.zeros(2), look.stroke(look.palette.faint, 0.9)
+        named = look.stroke(look.palette.ink, 0.7, (0, (1, 3)))
         marked = [
-            Reference("" if k else "thresholds named", np.full(2, at), _BEYOND, _named(look), common=True)
+            Reference("" if k else "thresholds named", np.full(2, at), _BEYOND, named, common=True)
             for k, at in enumerate(first.marked)
         ]
         if first.benefit is Benefit.GAIN:
             return [Reference("treat all or none", *none, common=True), *marked]
         return [
-            Reference("treat all", first.at, first.all, dashed(look)),
+            Reference("treat all", first.at, first.all, look.dashed),
             Reference("treat none", *none, common=True),
             *marked,
         ]
 
-    def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:
+    @property
+    def _raw(self) -> dict[str, Any]:
+        return self.look.stroke(self.look.palette.series[1], 0.9, (0, (1, 1.2)))
+
+    @property
+    def _better(self) -> dict[str, Any]:
+        return {**self.look.stroke(self.look.palette.series[2], 3.0), "solid_capstyle": "butt"}
+
+    def dress(self, axes: Axes) -> None:
         """Draw the raw score and, above the lower end, where the score is clearly better."""
         (curve,) = self.curves
         if curve.raw is not None:
-            axes.plot(*curve.raw, **_raw(look), zorder=2.5)
-        (low, high), _ = self._heights(self._axis(scale))
+            axes.plot(*curve.raw, **self._raw, zorder=2.5)
+        (low, high), _ = self._heights
         place = low + 0.025 * (high - low)
         for start, stop in curve.clearly_better or ():
-            axes.plot([start, stop], [place, place], **_better(look), zorder=2.0)
+            axes.plot([start, stop], [place, place], **self._better, zorder=2.0)
 
-    def key(self, look: Look) -> list[Entry]:
+    def key(self) -> list[Entry]:
         (curve,) = self.curves
         entries: list[Entry] = []
         if curve.raw is not None:
-            entries.append((Line2D([], [], **_raw(look)), "by raw score"))
+            entries.append((Line2D([], [], **self._raw), "by raw score"))
         if curve.clearly_better:
-            entries.append((Line2D([], [], **_better(look)), "clearly better than both"))
+            entries.append((Line2D([], [], **self._better), "clearly better than both"))
         return entries
 
-    def show(self, axes: Axes, scale: AxisScale) -> None:
-        axis = self._axis(scale)
-        show_thresholds(axes, axis, self._heights(axis)[0])
-
-
-def _ends(every: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """Return what holds all of some stretches."""
-    lows, highs = zip(*every, strict=True)
-    return min(lows), max(highs)
-
-
-def _raw(look: Look) -> dict[str, Any]:
-    return look.stroke(look.palette.series[1], 0.9, (0, (1, 1.2)))
-
-
-def _named(look: Look) -> dict[str, Any]:
-    return look.stroke(look.palette.ink, 0.7, (0, (1, 3)))
-
-
-def _better(look: Look) -> dict[str, Any]:
-    return {**look.stroke(look.palette.series[2], 3.0), "solid_capstyle": "butt"}
+    def show(self, axes: Axes) -> None:
+        self._axis.show(axes, self._heights[0])
 
 
 # A band that reaches farther than this times the highest curve is cut.
@@ -229,13 +220,14 @@ _COST = (
 )
 
 
-def murphy_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
-    return lines_figure(picture, MurphyLines(curves_of(picture, MurphyCurve)), words, look=look, scale=scale)
+def murphy_figure(picture: Picture, words: Words, look: Look) -> Figure:
+    return lines_figure(picture, MurphyLines(curves_of(picture, MurphyCurve), look), words)
 
 
 @dataclass(frozen=True, slots=True)
 class MurphyLines(Lines):
     curves: tuple[MurphyCurve, ...]
+    look: Look
 
     x_label = "threshold"
     y_label = "mean elementary score"
@@ -247,11 +239,12 @@ class MurphyLines(Lines):
     def points(self, place: int) -> tuple[Floats, Floats]:
         return self.curves[place].at, self.curves[place].value
 
-    def _axis(self, scale: AxisScale) -> ThresholdAxis:
-        return threshold_axis(_ends(one.ends for one in self.curves), scale)
+    @property
+    def _axis(self) -> ThresholdAxis:
+        return threshold_axis((one.ends for one in self.curves), self.look.axis)
 
-    def notes(self, scale: AxisScale) -> list[str]:
-        axis = self._axis(scale)
+    def notes(self) -> list[str]:
+        axis = self._axis
         if axis.by_log_odds:
             return ["Thresholds by log-odds: areas do not show the size of the Brier score."]
         if not axis.zoomed:
@@ -259,37 +252,37 @@ class MurphyLines(Lines):
         ends = f"{axis.x[0]:.3g} to {axis.x[1]:.3g}"
         return [f"Zoomed: thresholds from {ends}, and with them a part of the area only."]
 
-    def references(self, look: Look, place: int = 0) -> list[Reference]:
+    def references(self, place: int = 0) -> list[Reference]:
         """Return the curve of the base rate."""
-        return [
-            Reference("base rate alone", self.curves[place].at, self.curves[place].constant, dashed(look))
-        ]
+        curve = self.curves[place]
+        return [Reference("base rate alone", curve.at, curve.constant, self.look.dashed)]
 
-    def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:  # noqa: ARG002 - one shape for all
+    @property
+    def _best(self) -> dict[str, Any]:
+        return self.look.stroke(self.look.palette.series[0], 1.2)
+
+    @property
+    def _saving(self) -> dict[str, Any]:
+        colour = self.look.palette.too_high
+        return {"facecolor": colour, "edgecolor": "none", "linewidth": 0.0, "alpha": 0.55}
+
+    def dress(self, axes: Axes) -> None:
         """Draw the recalibrated score and, as area, what it saves."""
         (curve,) = self.curves
-        axes.fill_between(curve.at, curve.recalibrated, curve.value, **_saving(look), zorder=1.0)
-        axes.plot(curve.at, curve.recalibrated, **_best(look), zorder=2.5)
+        axes.fill_between(curve.at, curve.recalibrated, curve.value, **self._saving, zorder=1.0)
+        axes.plot(curve.at, curve.recalibrated, **self._best, zorder=2.5)
 
-    def key(self, look: Look) -> list[Entry]:
+    def key(self) -> list[Entry]:
         return [
-            (Line2D([], [], **_best(look)), "after isotonic recalibration"),
-            (Patch(**_saving(look)), "what that saves"),
+            (Line2D([], [], **self._best), "after isotonic recalibration"),
+            (Patch(**self._saving), "what that saves"),
         ]
 
-    def show(self, axes: Axes, scale: AxisScale) -> None:
-        axis, tops = self._axis(scale), [0.0]
+    def show(self, axes: Axes) -> None:
+        axis, tops = self._axis, [0.0]
         for one in self.curves:
             shown = axis.shown(one.at)
             highest = float(np.concatenate((one.value[shown], one.constant[shown])).max(initial=0.0))
             band = float(np.nan_to_num(one.upper[shown]).max(initial=0.0)) if len(self.curves) == 1 else 0.0
             tops.append(max(highest, min(band, _HIGHEST * highest)))
-        show_thresholds(axes, axis, (0.0, 1.06 * max(tops) or 1.0))
-
-
-def _best(look: Look) -> dict[str, Any]:
-    return look.stroke(look.palette.series[0], 1.2)
-
-
-def _saving(look: Look) -> dict[str, Any]:
-    return {"facecolor": look.palette.too_high, "edgecolor": "none", "linewidth": 0.0, "alpha": 0.55}
+        axis.show(axes, (0.0, 1.06 * max(tops) or 1.0))

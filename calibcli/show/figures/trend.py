@@ -10,7 +10,7 @@ from matplotlib.ticker import FixedLocator
 
 from calibcli.options.numerals import percent
 from calibcli.show.figures.axes import dress, round_numbers
-from calibcli.show.figures.look import DASHES, Look, dashed
+from calibcli.show.figures.look import DASHES, Look
 from calibcli.show.figures.page import TICK, Entry, Sheet, Words, fitted, inches_of, inches_wide, new_page
 from calibcli.stats.curves.segments import TrendCurve
 from calibcli.stats.numerics import Floats
@@ -22,7 +22,7 @@ _MOST_LETTERS = 1.3
 _MOST_DOTS = 60
 
 
-def trend_figure(curve: TrendCurve, words: Words, *, look: Look) -> Figure:
+def trend_figure(curve: TrendCurve, words: Words, look: Look) -> Figure:
     ends = _ends(curve)
     cut = bool(np.any(curve.lower < ends[0]) or np.any(curve.upper > ends[1]))
     notes = [
@@ -30,12 +30,13 @@ def trend_figure(curve: TrendCurve, words: Words, *, look: Look) -> Figure:
         *(["Intervals are cut at the ends of the picture."] if cut else []),
     ]
     sheet = Sheet(rows=2, aspect=0.42, strip=False, headings=_HEADINGS, square=False)
-    page = new_page(words, notes, look=look, sheet=sheet, key=_key(curve, look))
+    page = new_page(words, notes, look, sheet=sheet, key=_key(curve, look))
     above, below = (panel.main for panel in page.panels)
     at = np.arange(len(curve.names), dtype=np.float64)
-    dress(page, above, x_label=None, y_label="observed less predicted")
-    dress(page, below, x_label=curve.column, y_label=words.named("rate of label 1"))
-    above.axhline(0.0, **dashed(look), zorder=1.0)
+    names = "observed less predicted", words.named("rate of label 1")
+    for panel, name in zip(page.panels, names, strict=True):
+        dress(panel, x_label=curve.column, y_label=name)
+    above.axhline(0.0, **look.dashed, zorder=1.0)
     _draw_bias(above, curve, at, look)
     _draw_rates(below, curve, at, look)
     above.set_ylim(ends)

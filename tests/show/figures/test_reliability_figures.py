@@ -17,7 +17,7 @@ from calibcli.options.pictures import FORMATS
 from calibcli.show.figures import figure_of
 from calibcli.show.figures.bars import draw_spread, short_count
 from calibcli.show.figures.look import look_of
-from calibcli.show.figures.page import Words, shortened
+from calibcli.show.figures.page import Panel, Words, shortened
 from calibcli.stats.curves.limits import Extent, Limits, Spread, binned_limits, limits_of, smooth_limits
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
 from calibcli.stats.table import ScoreTable
@@ -328,6 +328,7 @@ def test_every_row_is_drawn_once(limits: Limits) -> None:
         np.array([0.0, 1e-3, 0.3, 0.999, 1.0]), np.array([40, 5, 30, 5, 20]), np.zeros(5, np.int64)
     )
     axes = Figure().add_subplot()
-    draw_spread(axes, Spread.of(table.score, table.weight), limits=limits, look=look_of())
+    panel = Panel(axes, axes, first=True, last=True, look=look_of(), limits=limits)
+    draw_spread(panel, Spread.of(table.score, table.weight))
     heights = axes.patches[0].get_data().values  # type: ignore[attr-defined]
     assert heights.sum() == pytest.approx(1.0)
