@@ -5,6 +5,7 @@ import importlib.util
 import pickle
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -102,6 +103,15 @@ def test_wrapped_model_is_recalibrated(scale: Scale, imported: Importer) -> None
     found = estimator.predict_proba(rows)
     np.testing.assert_allclose(found[:, 1], wanted(artifact, said)[0], rtol=0.0, atol=NEAR)
     assert np.array_equal(estimator.predict(rows), estimator.classes_[found.argmax(axis=1)])
+
+
+def test_pairs_without_a_map_take_the_smallest_probabilities(imported: Importer) -> None:
+    """One over a share of 5e-324 is infinite, here and in `apply`, and nobody is warned of it."""
+    kept = class_map("one-vs-one platt")
+    artifact = replace(kept, recalibrator=replace(kept.recalibrator, maps=()))
+    rows = np.array([[1.0, 5e-324, 5e-324], [5e-324, 1.0, 0.0], [1e-310, 0.25, 0.75]])
+    for found in (wanted_rows(artifact, rows), imported(artifact).Calibrated().predict_proba(rows)):
+        np.testing.assert_allclose(found, rows, rtol=0.0, atol=1e-15)
 
 
 def test_refuses_what_apply_refuses(imported: Importer) -> None:

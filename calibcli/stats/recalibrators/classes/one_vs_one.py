@@ -110,7 +110,7 @@ class OneVsOne(ClassRecalibrator):
         """Return recalibrated rows, shape (n, K): 1 / (sum_b 1 / r_ab - (K - 2)), divided by their sum."""
         count = probability.shape[1]
         inverse = np.zeros_like(probability)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             for first, second in combinations(range(count), 2):
                 share = _share(probability, first, second)
                 one = self.pairs.get((first, second))
