@@ -69,6 +69,11 @@ class _Column:
         return 1 if len(self.shape) == 1 else self.shape[1]
 
     @property
+    def size(self) -> int:
+        """As how much memory as so many numbers a row takes: each text has the length of the longest."""
+        return self.width if self.dtype.kind not in "US" else max(1, self.dtype.itemsize // 8)
+
+    @property
     def kind(self) -> pa.DataType:
         if self.dtype.kind in "US":
             return pa.string()
@@ -92,7 +97,7 @@ class NpzReader(Reader):
     ) -> Iterator[pa.RecordBatch]:
         with _opened(fragment) as archive, ExitStack() as open_arrays:
             columns = _columns(archive, _names(archive) if names is None else names, fragment.shown)
-            most = batch_rows(max(1, sum(one.width for one in columns)))
+            most = batch_rows(max(1, sum(one.size for one in columns)))
             parts = [
                 _rows(one, open_arrays.enter_context(_stream(archive, one.name)), most) for one in columns
             ]
