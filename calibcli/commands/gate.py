@@ -637,7 +637,8 @@ def _report(
 ) -> VerifyReport:
     found = growth.state
     verdict = verdict_of(found, least_rows=options.least_rows)
-    told = dict.fromkeys((*found.standing_out, *found.batches[-1:]))
+    every = found.by_name.items()
+    told = dict([*(one for one in every if one[1].stands_out), *list(every)[-1:]])
     summary = StateSummary(
         state.path,
         len(found.batches),
@@ -645,7 +646,7 @@ def _report(
         found.rows - before,
         growth.known,
         growth.known_rows,
-        {one.called: one.own for one in told if one.own is not None},
+        {name: one.own for name, one in told.items() if one.own is not None},
     )
     return VerifyReport(
         input=read.source or _no_input(found.terms),
@@ -732,23 +733,23 @@ def report_of(path: str | None, state: GateState) -> InspectReport:
     facts.append(("batches", f"{len(state.batches):,}"))
     if state.batches:
         facts += _found(state, verdict_on_file(state))
-    facts += [("batch", _batch_words(batch)) for batch in state.batches[-_LISTED:]]
-    more = len(state.batches) - _LISTED
-    if more > 0:
-        facts.append(("...", f"{plural(more, 'earlier batch')}, in the file"))
-    listed = state.batches[-_LISTED:]
-    earlier = [batch for batch in state.standing_out if batch not in listed]
-    facts += [("batch", _batch_words(batch)) for batch in earlier[-_LISTED:]]
-    if state.standing_out:
+    every = list(state.by_name.items())
+    listed, more = every[-_LISTED:], every[:-_LISTED]
+    facts += [("batch", _batch_words(*one)) for one in listed]
+    if more:
+        facts.append(("...", f"{plural(len(more), 'earlier batch')}, in the file"))
+    earlier = [one for one in more if one[1].stands_out]
+    facts += [("batch", _batch_words(*one)) for one in earlier[-_LISTED:]]
+    if any(one.stands_out for one in state.batches):
         facts.append(("stands out", "at most 1 of 1,000 calibrated batches of these scores is so far off"))
     facts += [("note", note) for note in state.notes]
     again = None if path is None else _again(path, state)
     return InspectReport(path or "", "state of a gate", tuple(facts), (), again)
 
 
-def _batch_words(batch: Batch) -> str:
+def _batch_words(name: str, batch: Batch) -> str:
     own = batch.own
-    said = f"{batch.called}: {plural(batch.rows, 'row')}"
+    said = f"{name}: {plural(batch.rows, 'row')}"
     if own is None:
         return said
     out = "; stands out" if own.stands_out else ""

@@ -503,6 +503,25 @@ def test_one_bad_batch_is_seen_among_good_ones(run: Run, tmp_path: Path) -> None
     assert "each batch alone" in (tmp_path / "gate.svg").read_text()
 
 
+def test_batches_of_files_of_one_name_are_told_apart(run: Run, tmp_path: Path) -> None:
+    """By their numbers: the first of two files of one name stands out, and was lost behind the second."""
+    rng, state = np.random.default_rng(4), tmp_path / "gate.json"
+    for folder in ("bad", "good"):
+        score = rng.beta(0.6, 1.4, 800)
+        label = rng.random(800) < (1.0 - score if folder == "bad" else score)
+        (tmp_path / folder).mkdir()
+        path = in_csv(tmp_path / folder / "part.csv", {"score": score, "label": label})
+        ended = run("verify", path, "--max-ece", "0.9", "--state", state, "--json")
+    own = json.loads(ended.out)["state"]["own_errors"]
+    assert [(name, one["value"] > one["seldom"]) for name, one in own.items()] == [
+        ("part.csv (batch 1)", True),
+        ("part.csv (batch 2)", False),
+    ]
+    told = run("inspect", state).out
+    assert "part.csv (batch 1): 800 rows" in told
+    assert "part.csv (batch 2): 800 rows" in told
+
+
 def test_ids_written_otherwise_do_not_count_rows_again(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """The same rows with every id written otherwise are exit 3, and the state stays as it was."""
     state, first, again = tmp_path / "gate.json", batch_of("a.csv"), tmp_path / "b.csv"

@@ -2,6 +2,7 @@
 
 import base64
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import field, replace
 from functools import reduce
@@ -273,6 +274,11 @@ class Batch(Declared):
         """What a reader knows it by: the name given, else its file, else its digest."""
         return self.key if self.key != self.digest else self.file or self.key
 
+    @property
+    def stands_out(self) -> bool:
+        """Whether chance hardly explains its error by itself."""
+        return self.own is not None and self.own.stands_out
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GateState(Declared):
@@ -384,9 +390,14 @@ class GateState(Declared):
         return Change(first, batches[first - 1].called, earliest, latest, confidence)
 
     @property
-    def standing_out(self) -> tuple[Batch, ...]:
-        """The batches whose error by itself chance hardly explains."""
-        return tuple(one for one in self.batches if one.own is not None and one.own.stands_out)
+    def by_name(self) -> Mapping[str, Batch]:
+        """The batches in order, by their names; those of files of one name have their numbers beside it."""
+        names = [one.called for one in self.batches]
+        times = Counter(names)
+        return {
+            name if times[name] == 1 else f"{name} (batch {number:,})": one
+            for number, (name, one) in enumerate(zip(names, self.batches, strict=True), 1)
+        }
 
     def knows(self, key: str) -> Batch | None:
         """Return the batch of a name, or None."""

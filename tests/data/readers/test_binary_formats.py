@@ -253,6 +253,20 @@ def test_arrays_are_read_side_by_side(order: str, monkeypatch: pytest.MonkeyPatc
         list(npz.READER.batches_of_all(fragment, resolved))
 
 
+@pytest.mark.parametrize(("letters", "least"), [(2, 1), (2000, 2)])
+def test_batches_of_long_text_have_fewer_rows(
+    letters: int, least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has the length of the longest in numpy: 131,072 rows of 2,000 letters are a gigabyte."""
+    monkeypatch.setattr("calibcli.data.readers._BATCH_NUMBERS", 1 << 16)
+    np.savez("a.npz", s=np.full(200, 0.5), words=np.full(200, "ä").astype(f"U{letters}"))
+    (fragment,) = list_fragments(["a.npz"])
+    batches = list(npz.READER.streamed(fragment, None, width=1))
+    assert len(batches) >= least
+    assert max(batch.num_rows for batch in batches) * letters <= 1 << 17
+    assert [text for batch in batches for text in batch["words"].to_pylist()] == ["ä"] * 200
+
+
 @pytest.mark.parametrize("kind", [DataFormat.ARROW, DataFormat.NPZ])
 def test_every_column_comes_with_its_type(kind: DataFormat) -> None:
     """Batches of all columns have the schema that was promised."""
