@@ -76,7 +76,7 @@ def _of_several(rows: RowRequest, options: SegmentOptions) -> SegmentsReport:
 
 def segments_report(evaluation: Gathered, cut: Cut, requested: SegmentOptions) -> SegmentsReport:
     found, entries = cut.found, cut.entries
-    evaluated = _evaluated(found, entries, requested)
+    evaluated = _evaluated(cut, requested)
     listed = _reported(cut, evaluated)
     mce_sigma = float(np.max(found.sigma[evaluated.tested], initial=-math.inf))
     some = bool(evaluated.tested.any())
@@ -128,11 +128,12 @@ class _Evaluated:
     because: Mapping[int, Level]
 
 
-def _evaluated(found: Segments, entries: Crossed, requested: SegmentOptions) -> _Evaluated:
+def _evaluated(cut: Cut, requested: SegmentOptions) -> _Evaluated:
+    found, entries, names = cut.found, cut.entries, [one.name for one in cut.levels]
     tested = are_tested(found, least_rows=requested.least_rows)
     many, error = max(int(tested.sum()), 1), 1.0 - requested.confidence
     p_value = np.ones(found.size)
-    together = joint(entries, found, tested, depth=requested.cut.depth, error=error)
+    together = joint(entries, found, tested, names=names, depth=requested.cut.depth, error=error)
     p_value[tested] = together.p_values
     stands_out = tested & (p_value <= error)
     ends = bias_bounds(found, delta=0.5 * error / many)

@@ -59,7 +59,7 @@ def test_calibrated_segments_stand_out_as_rarely_as_promised(
         segments = segments_of(entries, depth=2)
         seen = are_tested(segments, least_rows=20)
         assert seen.any()
-        found += joint(entries, segments, seen, depth=2, error=0.05).p_values.min() <= 0.05
+        found += joint(entries, segments, seen, names="ab", depth=2, error=0.05).p_values.min() <= 0.05
         ends = bias_bounds(segments, delta=0.025 / int(seen.sum()))
         missed += bool(((ends.lower > 0.0) | (ends.upper < 0.0))[seen].any())
     assert found <= most_misses(repetitions, 0.05)

@@ -216,7 +216,8 @@ def mce_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
     unit = in_probability(1.0, rows.entries) if rule.subject is SegmentMeasure.MCE else 1.0
     values, method, exact = unit * some.sigma, _BY_VALUE, False
     if rule.bound is Bound.P_VALUE:
-        together = joint(rows.entries, rows.found, tested, depth=rows.depth, error=ground.delta)
+        names = rows.columns
+        together = joint(rows.entries, rows.found, tested, names=names, depth=rows.depth, error=ground.delta)
         values, method = together.p_values, f"p-value: {together.method}"
         exact = together.draws > 0 and rule.limit * (together.draws + 1) >= 1.0
         level = f"{in_full(rule.limit)} at most" if exact else f"about {in_full(rule.limit)}"

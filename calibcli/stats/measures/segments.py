@@ -429,8 +429,12 @@ class Joint:
         return f"{drawn}; below {1.0 / (self.draws + 1):g}: {HOLM}"
 
 
-def joint(entries: Crossed, found: Segments, tested: Booleans, *, depth: int, error: float) -> Joint:
+def joint(
+    entries: Crossed, found: Segments, tested: Booleans, *, names: Sequence[str], depth: int, error: float
+) -> Joint:
     """Return p-values of the tested segments that hold for all at once, by steps from the smallest.
+
+    Their columns have names, by which draws are in one order.
 
     Where entries are few, or segments small, labels are drawn from the scores, and the largest range of all
     segments is looked at in each draw: that is exact, heeds that segments overlap and that few rows take few
@@ -448,7 +452,7 @@ def joint(entries: Crossed, found: Segments, tested: Booleans, *, depth: int, er
     worth = found.worth(found.sigma)[places]
     order = np.argsort(-worth, kind="stable")
     ranked, as_large, largest = subset(found, places[order]), np.zeros(places.size, np.int64), []
-    for sigma in _drawn(entries, found, choices, draws=draws):
+    for sigma in _drawn(entries, found, choices, names=names, draws=draws):
         drawn = ranked.worth(sigma[:, places[order]])
         drawn = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
         # Draws equal to the observation up to rounding count as equal.
@@ -469,15 +473,26 @@ def _draws(entries: int, segments: int) -> int:
 
 
 def _drawn(
-    entries: Entries, found: Segments, choices: Sequence[tuple[int, ...]], *, draws: int
+    entries: Entries,
+    found: Segments,
+    choices: Sequence[tuple[int, ...]],
+    *,
+    names: Sequence[str],
+    draws: int,
 ) -> Iterator[Floats]:
     """Yield the ranges of all segments for draws of labels from the scores, shape (some draws, n)."""
     score, unit = np.clip(entries.score, 0.0, 1.0), np.sqrt(found.variance)
-    cells = DrawCells(score, entries.rows.astype(np.int64), np.arange(score.size), coarsened=False)
+    # Not in the order in which columns are named.
+    by_name = sorted(range(len(names)), key=names.__getitem__, reverse=True)
+    turn = np.lexsort((entries.at, *(entries.levels[place][entries.leaf] for place in by_name)))
+    back = np.argsort(turn)
+    cells = DrawCells(
+        score[turn], entries.rows[turn].astype(np.int64), np.arange(score.size), coarsened=False
+    )
     crossed = [_apart(_codes(entries, chosen)[0][entries.leaf]) for chosen in choices]
     tied, generator = entries.tied, stream(DEFAULT_SEED, Purpose.SEGMENTS)
     for positive in calibrated_positives(cells, draws=draws, generator=generator):
-        residual = positive - entries.rows * score
+        residual = positive[:, back] - entries.rows * score
         size = []
         for order, new in crossed:
             low, high, _ = _reach(residual[:, order], entries.at[order] if tied else None, new)

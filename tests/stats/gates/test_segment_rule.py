@@ -218,7 +218,7 @@ def test_ranges_are_judged_segment_by_segment(seed: int, wrong: float, limits: l
         assert (kept.outcome is VerdictName.PASS) == (found.value <= limit)
         assert order.index(found.outcome) >= last
         last = order.index(found.outcome)
-    p_values = joint(rows.entries, rows.found, tested, depth=2, error=0.05).p_values
+    p_values = joint(rows.entries, rows.found, tested, names="ab", depth=2, error=0.05).p_values
     found = of_ranges(rows, SegmentMeasure.MCE, Bound.P_VALUE, 0.05)
     assert found.value == p_values.min()
     assert (found.outcome is VerdictName.FAIL) == (found.value < 0.05)

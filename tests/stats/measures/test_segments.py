@@ -153,7 +153,7 @@ def test_joint_values_are_those_of_drawn_labels(*, few: bool) -> None:
     assert (entries.rows.size < 100) == few
     found = segments_of(entries, depth=2)
     seen = are_tested(found, least_rows=20)
-    together = joint(entries, found, seen, depth=2, error=0.05)
+    together = joint(entries, found, seen, names="ab", depth=2, error=0.05)
     largest = []
     for _ in range(400):
         other = segments_of(entries_of(level, score, rng.random(240) < score, (3, 2)), depth=2)
@@ -167,7 +167,24 @@ def test_joint_values_are_those_of_drawn_labels(*, few: bool) -> None:
     assert together.draws == 999
     # In so few rows the law is too careful: each segment by itself may have more than its share of the error.
     assert 1.2 * 0.05 / seen.sum() < together.each < 0.05
-    assert np.array_equal(together.p_values, joint(entries, found, seen, depth=2, error=0.05).p_values)
+    assert np.array_equal(
+        together.p_values, joint(entries, found, seen, names="ab", depth=2, error=0.05).p_values
+    )
+
+
+def test_draws_do_not_depend_on_the_order_of_the_columns() -> None:
+    """Labels are drawn in the order of names, whichever column counts most."""
+    level, score, rng = drawn_rows(240, 3, 2)
+    label = rng.random(240) < 0.8 * score
+    one, other = entries_of(level, score, label, (3, 2)), entries_of(level[::-1], score, label, (2, 3))
+    founds = [segments_of(entries, depth=2) for entries in (one, other)]
+    first, second = (
+        joint(entries, found, are_tested(found, least_rows=20), names=names, depth=2, error=0.05)
+        for entries, found, names in zip((one, other), founds, ("xy", "yx"), strict=True)
+    )
+    assert first.draws == 999
+    assert first.each == second.each
+    assert sorted(first.p_values) == sorted(second.p_values)
 
 
 def test_the_law_joins_what_draws_cannot_tell() -> None:
@@ -175,12 +192,12 @@ def test_the_law_joins_what_draws_cannot_tell() -> None:
     level, score, rng = drawn_rows(600, 2)
     found = segments_of(entries := entries_of(level, score, rng.random(600) < score**3), depth=1)
     seen = are_tested(found, least_rows=20)
-    together = joint(entries, found, seen, depth=1, error=0.05)
+    together = joint(entries, found, seen, names="a", depth=1, error=0.05)
     assert (together.draws, together.p_values.max() < 1e-3) == (999, True)
     assert together.p_values.tolist() == list(holm(found.p_values()[seen].tolist()))
     level, score, rng = drawn_rows(50_000, 2)
     found = segments_of(entries := entries_of(level, score, rng.random(50_000) < score), depth=1)
-    together = joint(entries, found, np.ones(3, np.bool_), depth=1, error=0.05)
+    together = joint(entries, found, np.ones(3, np.bool_), names="a", depth=1, error=0.05)
     assert (together.draws, together.each) == (0, pytest.approx(0.05 / 3))
     assert together.p_values.tolist() == list(holm(found.p_values().tolist()))
 
@@ -191,9 +208,11 @@ def test_fewer_labels_are_drawn_of_larger_tables_of_small_segments(monkeypatch: 
     level, score, rng = drawn_rows(600, 3, 2)
     label = rng.random(600) < score
     found = segments_of(entries := entries_of(level, score, label), depth=2)
-    assert joint(entries, found, are_tested(found, least_rows=20), depth=2, error=0.05).draws == 199
+    assert (
+        joint(entries, found, are_tested(found, least_rows=20), names="ab", depth=2, error=0.05).draws == 199
+    )
     monkeypatch.setattr(segments, "_SMALL", 100)
-    assert joint(entries, found, are_tested(found, least_rows=20), depth=2, error=0.05).draws == 0
+    assert joint(entries, found, are_tested(found, least_rows=20), names="ab", depth=2, error=0.05).draws == 0
 
 
 def test_skewed_jumps_are_worth_less_the_fewer_they_are() -> None:

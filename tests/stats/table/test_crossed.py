@@ -167,9 +167,8 @@ def test_the_law_joins_what_is_kept_to_cells() -> None:
     ones = (rng.random(400) < score).astype(int)
     table.add_rows(Sums(part, score.view(int), (np.ones(400, int), ones)))
     found = segments.segments_of(segments.InCells(table), depth=2)
-    together = segments.joint(
-        segments.InCells(table), found, segments.are_tested(found, least_rows=20), depth=2, error=0.05
-    )
+    seen = segments.are_tested(found, least_rows=20)
+    together = segments.joint(segments.InCells(table), found, seen, names="abc", depth=2, error=0.05)
     assert together.draws == 0
 
 
