@@ -558,6 +558,8 @@ def _contents(
     if not rows:
         return facts, _options_of(said)
     span = f"{table.score[0]:.6g} to {table.score[-1]:.6g}, {plural(table.distinct, 'distinct value')}"
+    # Of scores on another scale, or beyond [0, 1], the column shows other numbers.
+    span += ", as probabilities" * ("scale" in said) + ", clipped to [0, 1]" * ("on-range" in said)
     every = f"{rows + dropped:,}" + (f", {rows:,} of them with score and label" if dropped else "")
     if either:
         # Only the user knows which label is the event; of a score of use it is that of the higher scores.

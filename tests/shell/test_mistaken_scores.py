@@ -323,6 +323,23 @@ def test_inspect_counts_every_row_and_loses_no_event(run: Run, tmp_path: Path) -
     assert "0.2 to 0.2, 1 distinct value\n" in said
 
 
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ((2.0, 40.0, 90.0), "0.02 to 0.9, 3 distinct values, as probabilities\n"),
+        ((-2.0, 0.0, 4.0), "0.119203 to 0.982014, 3 distinct values, as probabilities\n"),
+        ((0.2, 0.4, 1.0000001), "0.2 to 1, 3 distinct values, clipped to [0, 1]\n"),
+    ],
+)
+def test_inspect_says_that_scores_are_not_those_of_the_file(
+    run: Run, tmp_path: Path, scores: tuple[float, ...], said: str
+) -> None:
+    """Where it reads them on another scale, or clipped, as the command that it offers does."""
+    path = tmp_path / "rows.csv"
+    path.write_text("score,label\n" + "".join(f"{one},{k % 2}\n" for k in range(20) for one in scores))
+    assert said in run("inspect", path).out
+
+
 def test_groups_that_nothing_is_concluded_about_say_why(run: Run, tmp_path: Path) -> None:
     """By a rule that promises no number of rows as well."""
     path = tmp_path / "rows.csv"
