@@ -166,6 +166,13 @@ def conversion_notes(job: AddedColumns) -> tuple[str, ...]:
     return (*_format_notes(job), *_encoding_notes(job), *_type_notes(job))
 
 
+def _encoding_notes(job: AddedColumns) -> tuple[str, ...]:
+    encoding = job.fragment.encoding
+    if encoding is None or not job.kind.is_text or (kept_bytes(job.fragment) and not job.converts):
+        return ()
+    return (f"written as UTF-8; the input was {encoding.upper()}",)
+
+
 def _type_notes(job: AddedColumns) -> tuple[str, ...]:
     """Say which columns of Parquet have lost the meaning of their values, which pyarrow reads without it."""
     if job.fragment.format is not DataFormat.PARQUET or job.kind.is_text:
@@ -177,13 +184,6 @@ def _type_notes(job: AddedColumns) -> tuple[str, ...]:
     listed = ", ".join(f"{name!r} ({kind})" for name, kind in lost)
     said = f"values stay, but not their types in Parquet, which pyarrow does not write: {listed}"
     return (said,) if lost else ()
-
-
-def _encoding_notes(job: AddedColumns) -> tuple[str, ...]:
-    encoding = job.fragment.encoding
-    if encoding is None or not job.kind.is_text or (kept_bytes(job.fragment) and not job.converts):
-        return ()
-    return (f"written as UTF-8; the input was {encoding.upper()}",)
 
 
 def _format_notes(job: AddedColumns) -> tuple[str, ...]:
@@ -265,7 +265,9 @@ def write_with_added_columns(
     job: AddedColumns, path: str, *, progress: Progress
 ) -> tuple[int, tuple[str, ...]]:
     """Write the rows with the new columns; return how many, and what is to be said of them."""
-    job = replace(job, stream=_as_stream(path))
+    # Arrow goes as a stream to where nobody can look up the end of a file.
+    stream = path == STDOUT or data_suffix(path) == _STREAM_SUFFIX or compression_of(path) is not None
+    job = replace(job, stream=stream)
     with (
         progress(_parts(job)) as advance,
         new_file(path) as raw,
@@ -280,11 +282,6 @@ def write_with_added_columns(
                 advance(count)
         # What the notes refuse has no output.
         return rows, job.predictor.notes
-
-
-def _as_stream(output: str) -> bool:
-    """Whether Arrow goes to an output as a stream: where nobody can look up the end of a file."""
-    return output == STDOUT or data_suffix(output) == _STREAM_SUFFIX or compression_of(output) is not None
 
 
 def _parts(job: AddedColumns) -> int:

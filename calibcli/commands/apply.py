@@ -19,7 +19,7 @@ from calibcli.commands.added_columns import (
 from calibcli.commands.evaluation import as_fitted
 from calibcli.commands.predicting import ApplyRequest, refuse_names
 from calibcli.data.engines import engine_named
-from calibcli.data.files import Found, InputFile, fixed_part, found_in, is_pattern
+from calibcli.data.files import Found, fixed_part, found_in, is_pattern
 from calibcli.data.formats import compression_of, format_of, split_forced
 from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.objects import content_of_file, is_object, parted
@@ -210,7 +210,9 @@ def output_pairs(
             if file.path == STDIN or not (is_object(file.path) or Path(file.path).is_file()):
                 msg = f"{named} is a pipe, which has no name to give an output"
                 raise UsageProblem(msg, "pass -o with a name for it")
-            name = _renamed(_below(file.path, _folder_named(named, file)), to)
+            # The directory that a file was found below, also of a pattern, without the format it forces.
+            above = named if file.forced is None else split_forced(named, exists=False)[0]
+            name = _renamed(_below(file.path, fixed_part(above) if is_pattern(above) else above), to)
             folder, options = parted(out_dir)
             output = f"{folder.rstrip('/')}/{name}{options}"
             if output in taken:
@@ -219,12 +221,6 @@ def output_pairs(
             taken[output] = file.path
             pairs.append((file.path if file.forced is None else f"{file.path}:{file.forced.value}", output))
     return pairs
-
-
-def _folder_named(named: str, file: InputFile) -> str:
-    """Return the directory that a file was found below, also of a pattern, without the format it forces."""
-    named = named if file.forced is None else split_forced(named, exists=False)[0]
-    return fixed_part(named) if is_pattern(named) else named
 
 
 def _below(path: str, named: str) -> str:

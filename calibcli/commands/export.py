@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
@@ -100,8 +99,8 @@ def _groups(artifact: GroupArtifact, ask: ExportAsk) -> bytes:
 def _segments(artifact: SegmentArtifact, ask: ExportAsk) -> bytes:
     refuse_prior(ask.prior)
     origin, found = replace(_origin(artifact), on=artifact.names), artifact.recalibrator
-    if ask.target in (ExportTarget.PYTHON, ExportTarget.SKLEARN):
-        return module_of_segments(found, origin=origin, style=_style(ask.target)).encode()
+    if ask.target in _STYLES:
+        return module_of_segments(found, origin=origin, style=_STYLES[ask.target]).encode()
     _refuse_scores_alone(ask.target, f"the map looks at {', '.join(artifact.names)} too", " or --to sklearn")
     from calibcli.export.sql import query_of_segments
 
@@ -149,7 +148,7 @@ def _one(artifact: Artifact, ask: ExportAsk) -> bytes:
                 artifact.recalibrator, origin=origin, names=names, shift=shift, single=ask.single
             )
         case ExportTarget.PYTHON | ExportTarget.SKLEARN:
-            style = _style(ask.target)
+            style = _STYLES[ask.target]
             return module_of_one(artifact.recalibrator, origin=origin, shift=shift, style=style).encode()
         case _:
             assert_never(ask.target)
@@ -165,7 +164,7 @@ def _classes(artifact: ClassArtifact, ask: ExportAsk) -> bytes:
             from calibcli.export.sql_classes import query_of_classes
 
             columns = _columns(artifact, ask)
-            requested = _sql(ask, columns, places=_places(artifact, columns))
+            requested = _sql(ask, columns, places=None if len(columns) > 1 else len(artifact.classes))
             return query_of_classes(artifact.recalibrator, requested, origin=origin).encode()
         case ExportTarget.ONNX:
             from calibcli.export.onnx import model_of_classes
@@ -173,7 +172,7 @@ def _classes(artifact: ClassArtifact, ask: ExportAsk) -> bytes:
             names = (_given(ask.score, "scores"), _given(ask.name, _NAME))
             return model_of_classes(artifact.recalibrator, origin=origin, names=names, single=ask.single)
         case ExportTarget.PYTHON | ExportTarget.SKLEARN:
-            style = _style(ask.target)
+            style = _STYLES[ask.target]
             return module_of_classes(artifact.recalibrator, origin=origin, style=style).encode()
         case _:
             assert_never(ask.target)
@@ -185,6 +184,7 @@ def digest_of(artifact: AnyArtifact) -> str:
 
 
 def _sql(ask: ExportAsk, scores: tuple[str, ...], *, places: int | None = None) -> "SqlAsk":
+    """Return what is asked of a query; `places` are those of one column of lists, if that is read."""
     from calibcli.export.sql import SqlAsk
 
     dialect = ask.dialect or SqlDialect.DUCKDB
@@ -195,11 +195,6 @@ def _sql(ask: ExportAsk, scores: tuple[str, ...], *, places: int | None = None) 
 def _score(artifact: OneScore, ask: ExportAsk) -> str:
     known = artifact.of_all_rows.columns
     return _given(ask.score, "score" if known is None else known[0])
-
-
-def _places(artifact: ClassArtifact, columns: tuple[str, ...]) -> int | None:
-    """Return how many places of its one column of lists are read, or None where classes have columns."""
-    return None if len(columns) > 1 else len(artifact.classes)
 
 
 def _columns(artifact: ClassArtifact, ask: ExportAsk) -> tuple[str, ...]:
@@ -226,9 +221,12 @@ def query_notes(artifact: AnyArtifact, ask: ExportAsk) -> tuple[str, ...]:
         from calibcli.export.sql_classes import read_from
 
         columns = _columns(artifact, ask)
-        return (read_from(columns, places=_places(artifact, columns)),)
+        return (read_from(columns, places=None if len(columns) > 1 else len(artifact.classes)),)
     words = artifact.of_all_rows.score_map
-    notes: tuple[str, ...] = () if words is None else (_words_apart(words),)
+    notes: tuple[str, ...] = ()
+    if words is not None:
+        said = f"the map was fitted to scores in words, {phrases_said(words)}, and its export reads numbers"
+        notes = (f"{said} alone: put these in place of the words first",)
     if ask.target is not ExportTarget.SQL:
         return notes
     notes += _texts_of_groups(artifact) if isinstance(artifact, GroupArtifact) else ()
@@ -237,11 +235,6 @@ def query_notes(artifact: AnyArtifact, ask: ExportAsk) -> tuple[str, ...]:
         return notes
     said = f"column {_score(artifact, ask)!r} is read as the score, as in the fit; --score names another"
     return (said, *notes)
-
-
-def _words_apart(words: Mapping[str, float]) -> str:
-    said = f"the map was fitted to scores in words, {phrases_said(words)}, and its export reads numbers alone"
-    return f"{said}: put these in place of the words first"
 
 
 def _texts_of_groups(artifact: GroupArtifact) -> tuple[str, ...]:
@@ -267,8 +260,7 @@ def _texts_of_columns(artifact: SegmentArtifact) -> tuple[str, ...]:
     )
 
 
-def _style(target: ExportTarget) -> Style:
-    return Style.NUMBERS if target is ExportTarget.PYTHON else Style.ARRAYS
+_STYLES = {ExportTarget.PYTHON: Style.NUMBERS, ExportTarget.SKLEARN: Style.ARRAYS}
 
 
 def _given(word: str | None, default: str) -> str:

@@ -73,9 +73,27 @@ from calibcli.values import dataclass
 GateMap = Artifact | ClassArtifact
 
 
-def judge_with_state(
-    rows: RowRequest, *, rule: Rule | None, options: VerifyOptions, state: StateOptions
-) -> VerifyReport:
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What is asked of a state: the rows that it is given, how they are judged, and what it holds already."""
+
+    rows: RowRequest
+    options: VerifyOptions
+    state: StateOptions
+    loaded: GateMap | None
+    before: GateState | None
+
+    @property
+    def rule(self) -> Rule | None:
+        """The one rule; None for an alarm."""
+        return self.options.rules[0] if self.options.rules else None
+
+    @property
+    def columns(self) -> Columns:
+        return self.rows.columns
+
+
+def judge_with_state(rows: RowRequest, options: VerifyOptions, state: StateOptions) -> VerifyReport:
     """Count the rows of the inputs that a state does not know yet, and judge by all it holds.
 
     Every file is a batch. All files are read before the state is locked, and all are counted or none:
@@ -90,7 +108,8 @@ def judge_with_state(
     refuse_state(state.path, inputs=given)
     loaded = gate_map(artifact, columns.several)
     before = read_state(state.path)
-    terms = terms_of(rule, options, state, artifact=loaded, columns=columns, before=before)
+    call = _Call(rows, options, state, loaded, before)
+    terms = terms_of(call)
     if before is not None:
         terms = as_before(terms, before.terms)
         refuse_other_terms(state.path, before.terms, terms)
@@ -100,14 +119,14 @@ def judge_with_state(
     read = ReadBatches(terms)
     if files:
         parts, whole = _parts(files, rows)
-        read = read_batches(parts, rows, terms, requested=state, options=options)
+        read = read_batches(call, parts, terms)
         if whole is not None and read.source is not None:
             read = replace(read, source=whole)
         if read.source is not None:
             said = tuple(dict.fromkeys((*found.notes(), *read.source.notes)))
             read = replace(read, source=replace(read.source, notes=said))
     growth, rows_before = update_state(state.path, read, least_rows=options.least_rows)
-    report = _report(growth, read, rule, options=options, state=state, artifact=artifact, before=rows_before)
+    report = _report(call, growth, read, rows_before)
     # Where rows were read, what is said of the artifact stands beside them.
     doubts = loaded.doubts if loaded is not None and not files else ()
     return replace(report, notes=(*doubts, *report.notes))
@@ -159,24 +178,15 @@ _OF_A_SEGMENT = 0.04
 _OF_COLUMNS = ("score", "label", "weight", "scale", "positive", "score_map")
 
 
-def terms_of(
-    rule: Rule | None,
-    options: VerifyOptions,
-    requested: StateOptions,
-    *,
-    artifact: GateMap | None,
-    columns: Columns,
-    before: GateState | None,
-) -> Terms:
+def terms_of(call: _Call) -> Terms:
     """Return the terms of a call; those of its columns are added when the first file is read."""
-    several = columns.several
-    measure, limit = _measure_and_limit(rule)
-    outputs = None if artifact is None else outputs_through(artifact, several)
+    artifact, before, options, several = call.loaded, call.before, call.options, call.columns.several
+    measure, limit = _measure_and_limit(call.rule)
     if isinstance(measure, SegmentMeasure):
-        partition = _of_segments(columns, options, requested)
+        partition = _of_segments(call)
     else:
-        outputs = outputs or _known_values(options, columns, before, mapped=artifact is not None)
-        partition = _partition(measure, options, requested, outputs=outputs, before=before)
+        values = _known_values(call)
+        partition = _of_distance(call) if measure is MeasureName.DCE else _partition(call, values)
     if before is not None:
         # The bets of the state, whatever a later version would choose.
         stakes = before.terms.stakes
@@ -190,20 +200,21 @@ def terms_of(
         confidence=options.confidence,
         partition=partition,
         stakes=stakes,
-        alarm=requested.alarm,
+        alarm=call.state.alarm,
         artifact=None if artifact is None else fingerprint_of(artifact),
-        by_id=requested.id_column is not None,
+        by_id=call.state.id_column is not None,
         classes=None if several is None else SeenClasses(several.view, several.one_class),
-        where=tuple(sorted(one.text.strip() for one in columns.rows.where)),
+        where=tuple(sorted(one.text.strip() for one in call.columns.rows.where)),
     )
 
 
-def _of_segments(columns: Columns, options: VerifyOptions, requested: StateOptions) -> Partition:
+def _of_segments(call: _Call) -> Partition:
     """Return the columns that make segments; their values are frozen when the first file is read."""
-    if requested.id_column is not None:
+    options, state, columns = call.options, call.state, call.columns
+    if state.id_column is not None:
         msg = "--id with a limit for segments: such a state recognises whole batches, not single rows"
         raise UsageProblem(msg, "leave it out, and name batches with --batch")
-    if requested.planned_rows is not None or options.bins is not None or options.binning is not None:
+    if state.planned_rows is not None or options.bins is not None or options.binning is not None:
         msg = "--bins, --binning or --planned-rows with --max-segment-bias, which has no bins"
         raise IdleOption(msg, "leave it out", options=("bins", "binning", "planned-rows"))
     cut = options.segments.cut
@@ -299,20 +310,19 @@ def _measure_and_limit(rule: Rule | None) -> tuple[MeasureName | SegmentMeasure,
     return subject, rule.limit
 
 
-def _partition(
-    measure: MeasureName,
-    options: VerifyOptions,
-    requested: StateOptions,
-    *,
-    outputs: tuple[float, ...] | None,
-    before: GateState | None,
-) -> Partition:
-    if measure is MeasureName.DCE:
-        if options.bins is not None or options.binning is not None:
-            msg = "--bins or --binning with --max-dce, whose bins follow from --planned-rows"
-            raise IdleOption(msg, "leave it out", options=("bins", "binning"))
-        return _of_distance(requested.planned_rows, before)
-    if requested.planned_rows is not None:
+def _known_values(call: _Call) -> tuple[float, ...]:
+    """Return the values that the score can have: of a map, as named here, or when a state was begun."""
+    options, before, mapped = call.options, call.before, call.loaded is not None
+    if call.loaded is not None and (found := outputs_through(call.loaded, call.columns.several)):
+        return found
+    if options.values or mapped or before is None or before.terms.artifact is not None:
+        return declared_values(options, call.columns, mapped=mapped)
+    return before.terms.partition.outputs if options.binning is None else ()
+
+
+def _partition(call: _Call, outputs: tuple[float, ...]) -> Partition:
+    options, before = call.options, call.before
+    if call.state.planned_rows is not None:
         msg = "--planned-rows without --max-dce"
         why = "the bins of other measures do not depend on the number of rows"
         raise IdleOption(msg, why, options=("planned-rows",))
@@ -329,15 +339,6 @@ def _partition(
         msg = f"{bins:,} bins"
         raise UsageProblem(msg, f"with --state, --bins takes a whole number from 1 to {MOST_BINS:,}")
     return _same_cells(Partition.of_bins(bins), before)
-
-
-def _known_values(
-    options: VerifyOptions, columns: Columns, before: GateState | None, *, mapped: bool
-) -> tuple[float, ...]:
-    """Return the values that the score can have, as named in this call or when a state was begun."""
-    if options.values or mapped or before is None or before.terms.artifact is not None:
-        return declared_values(options, columns, mapped=mapped)
-    return before.terms.partition.outputs if options.binning is None else ()
 
 
 def declared_values(options: VerifyOptions, columns: Columns, *, mapped: bool) -> tuple[float, ...]:
@@ -373,10 +374,14 @@ def _same_cells(partition: Partition, before: GateState | None) -> Partition:
     return partition
 
 
-def _of_distance(planned_rows: int | None, before: GateState | None) -> Partition:
+def _of_distance(call: _Call) -> Partition:
     """Return the bins for as many rows as are planned, or those of the state."""
-    if planned_rows is not None:
-        return _same_cells(Partition.of_bins(number_of_bins(planned_rows), halved=True), before)
+    options, before, planned = call.options, call.before, call.state.planned_rows
+    if options.bins is not None or options.binning is not None:
+        msg = "--bins or --binning with --max-dce, whose bins follow from --planned-rows"
+        raise IdleOption(msg, "leave it out", options=("bins", "binning"))
+    if planned is not None:
+        return _same_cells(Partition.of_bins(number_of_bins(planned), halved=True), before)
     if before is not None and before.terms.measure is MeasureName.DCE:
         return before.terms.partition
     msg = "--max-dce with a new --state, and nothing says how many rows it will hold"
@@ -451,14 +456,8 @@ class ReadBatches:
     source: InputSummary | None = None
 
 
-def read_batches(
-    parts: Sequence[Part],
-    rows: RowRequest,
-    terms: Terms,
-    *,
-    requested: StateOptions,
-    options: VerifyOptions,
-) -> ReadBatches:
+def read_batches(call: _Call, parts: Sequence[Part], terms: Terms) -> ReadBatches:
+    rows, requested = call.rows, call.state
     artifact, form = rows.artifact, rows.reading.input_format
     key = RAW if artifact is None else RECALIBRATED
     extras_request = ExtrasRequest(by_id=key if terms.by_id else None, part=True)
@@ -478,7 +477,7 @@ def read_batches(
             empty.append(problem)
             continue
         if not sources:
-            columns, terms = _settled(columns, terms, evaluation, options)
+            columns, terms = _settled(columns, terms, evaluation, call.options)
         _refuse_other_classes(terms, evaluation, shown=part.shown)
         if evaluation.fitted_rows:
             msg = f"these are the {evaluation.table.total_rows:,} rows that {artifact} was fitted on"
@@ -625,22 +624,13 @@ def _refuse_never_positive(state: GateState) -> None:
         raise InputProblem(msg, "begin the state with rows that have it")
 
 
-def _report(
-    growth: Growth,
-    read: ReadBatches,
-    rule: Rule | None,
-    *,
-    options: VerifyOptions,
-    state: StateOptions,
-    artifact: DocumentSource | None,
-    before: int,
-) -> VerifyReport:
-    found = growth.state
-    verdict = verdict_of(found, least_rows=options.least_rows)
+def _report(call: _Call, growth: Growth, read: ReadBatches, before: int) -> VerifyReport:
+    found, rule, artifact = growth.state, call.rule, call.rows.artifact
+    verdict = verdict_of(found, least_rows=call.options.least_rows)
     every = found.by_name.items()
     told = dict([*(one for one in every if one[1].stands_out), *list(every)[-1:]])
     summary = StateSummary(
-        state.path,
+        call.state.path,
         len(found.batches),
         found.rows,
         found.rows - before,
@@ -653,7 +643,7 @@ def _report(
         table=_table(found),
         artifact=None if artifact is None else str(artifact),
         verdicts={"alarm" if rule is None else rule.key: verdict},
-        policy=options.policy,
+        policy=call.options.policy,
         notes=(
             *found.notes,
             *growth.every_note,

@@ -723,21 +723,19 @@ class _Ranked:
 _CELLS_FOR_A_SCORE = 4
 
 
-def leaves_within(limit: int | None) -> "RunningSlices":
-    """Return nothing yet of parts that share a limit, as grids too."""
-    from calibcli.stats.table.sliced import RunningSlices
-
-    return RunningSlices(limit, most_cells=None if limit is None else _CELLS_FOR_A_SCORE * limit)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _InLeaves:
+    """Rows in parts that share a limit, as grids too."""
+
     levels: "tuple[Levels, ...]"
     limit: int | None
     coarse: bool = False
 
     def none_yet(self) -> "RunningSlices":
-        found = leaves_within(self.limit)
+        from calibcli.stats.table.sliced import RunningSlices
+
+        cells = None if self.limit is None else _CELLS_FOR_A_SCORE * self.limit
+        found = RunningSlices(self.limit, most_cells=cells)
         if self.coarse:
             found.become_grid()
         return found

@@ -1,7 +1,7 @@
 """Measure the miscalibration of exported predictions."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,7 +22,6 @@ from calibcli.commands.slices import (
     Group,
     Slices,
     View,
-    binning_of,
     clusters_of,
     extras_request_of,
     level_of,
@@ -62,7 +61,6 @@ from calibcli.reports.measure import (
     ClusterSummary,
     GroupsSummary,
     MeasureReport,
-    TableSummary,
     ViewSummary,
 )
 from calibcli.stats.bounds import holm
@@ -73,9 +71,17 @@ from calibcli.stats.measures.differences import Difference
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
 from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.numerics import stream
-from calibcli.stats.table import Floats
 from calibcli.stats.table.again import Rows
-from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, Partition, binned, bins_of, equal_width_edges
+from calibcli.stats.table.bins import (
+    ATOMS,
+    BinnedTable,
+    Bins,
+    Partition,
+    binned,
+    bins_of,
+    equal_width_edges,
+    looks_discrete,
+)
 from calibcli.stats.table.grid import Table
 
 if TYPE_CHECKING:
@@ -102,7 +108,9 @@ def measure_files(
     if requested.bounds and columns.cluster is not None:
         msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
         raise IdleOption(msg, "leave out one of them", options=("bounds", "cluster"))
-    if requested.class_weights is not None and not _weighs_classes(columns, requested):
+    named = requested.metrics.of_classes
+    weighs = each_class(columns) and (named is None or ClassMeasure.MARGINAL_L2 in named)
+    if requested.class_weights is not None and not weighs:
         msg = "--class-weights without the metric marginal_l2 of several classes"
         raise IdleOption(
             msg, "add --metric marginal_l2 with --probs, or leave it out", options=("class-weights",)
@@ -133,7 +141,7 @@ def measure_files(
         extras_request=replace(
             extras_request_of(rows),
             classes=each_class(columns),
-            top=_top(requested),
+            top=None if requested.top is None else (requested.top, _bins_of_top(requested)),
             thresholds=requested.thresholds,
             ranked=ranked_in(requested.metrics.measures),
             most_slices=MOST_IN_BRIEF if requested.brief else MOST_SLICES,
@@ -223,65 +231,37 @@ def measure_table(
     again: Rows | None = None,
     clusters: "Clusters | None" = None,
 ) -> MeasureReport:
+    """Measure a table as if its rows were independent, and leave of that what clusters do."""
     if table.total_rows == 0 or not table.weight.sum() > 0:
         msg = "no rows left to measure" if table.total_rows == 0 else "every row has weight 0"
         raise EmptyTable(msg)
+    requested, large = options.metrics, table.distinct > _LARGE
     bins = given_bins(options.edges) or chosen_bins(
         table, bins=options.bins, binning=options.binning, discrete=discrete
     )
     seen = partial(summary_of, table, discrete=bins is ATOMS, fingerprint=options.complete)
-    summary = aside(seen, large=table.distinct > _LARGE)
+    summary = aside(seen, large=large)
     net_benefit = net_benefits(table, options.thresholds, confidence=options.confidence, again=again)
     rounded = () if again is not None else cut_notes((table,), options.thresholds)
     table = parted(table, bins, again=again)
     settings = _settings(table, bins, options, dependent=clusters is not None)
-    report = _independent(table, source, summary, settings=settings, options=options)
-    report = replace(
-        report,
-        net_benefit=net_benefit,
-        notes=(
-            *_table_notes(table),
-            *rounded,
-            *_bandwidth_notes(options),
-            *_clipped_notes(report),
-            *shared_bins_notes(table, bins, requested=options.cut, measures=options.metrics.measures),
-            *notes,
-        ),
-    )
-    return report if clusters is None else _clustered(report, clusters)
-
-
-# Of so many distinct scores a digest, and a curve, are worth a thread of their own.
-_LARGE = 100_000
-
-
-def _independent(
-    table: Table,
-    source: InputSummary,
-    summary: Callable[[], TableSummary],
-    *,
-    settings: Settings,
-    options: MeasureOptions,
-) -> MeasureReport:
-    """Measure as if rows were independent."""
-    requested = options.metrics
-
-    def measured(name: MeasureName) -> Estimate:
-        return measure_named(name, table, settings=settings)
-
-    smooth = MeasureName.SMECE
-    first = {smooth: measured(smooth)} if smooth in requested.measures else {}
-    curve = _curve(table, settings.bins, options, first.get(smooth))
-    large = table.distinct > _LARGE
+    smooth = MeasureName.SMECE in requested.measures
+    smece = measure_named(MeasureName.SMECE, table, settings=settings) if smooth else None
+    curve = _curve(table, settings.bins, options, smece)
     drawn = aside(lambda: curve.smooth, large=large)
-    measures = tuple(first.get(name) or measured(name) for name in requested.measures)
+    measures = tuple(
+        smece
+        if name is MeasureName.SMECE and smece is not None
+        else measure_named(name, table, settings=settings)
+        for name in requested.measures
+    )
     tests, combined = calibration_tests(
         requested.tests, table, bins=settings.bins, calibrated=settings.calibrated, seed=options.seed
     )
     if large:
         # Until somebody looks at a curve it holds the table.
         drawn()
-    return MeasureReport(
+    report = MeasureReport(
         input=source,
         table=summary(),
         artifact=None,
@@ -290,8 +270,21 @@ def _independent(
         tests=tests,
         combined=combined,
         curve=curve,
+        net_benefit=net_benefit,
         selected=requested.selected,
+        notes=(
+            *_one_label(table),
+            *rounded,
+            *_measure_notes(source, measures, options),
+            *shared_bins_notes(table, bins, requested=options.cut, measures=requested.measures),
+            *notes,
+        ),
     )
+    return report if clusters is None else _clustered(report, clusters)
+
+
+# Of so many distinct scores a digest, and a curve, are worth a thread of their own.
+_LARGE = 100_000
 
 
 def _clustered(report: MeasureReport, clusters: "Clusters") -> MeasureReport:
@@ -320,27 +313,14 @@ def _settings(table: Table, bins: Bins, options: MeasureOptions, *, dependent: b
         calibrated = CalibratedDraws.of(table, sums, equal_mass, seed=options.seed)
     bounds = options.bounds and not dependent
     alone = VALUES_ALONE if options.brief and not options.metrics.selected else ()
-    return Settings(
-        sums,
-        equal_mass,
-        options.confidence,
-        calibrated,
-        options.power,
-        options.bandwidth,
-        options.seed,
-        bounds,
-        alone,
-        smooth=_other_curve(options),
-    )
+    smooth, confidence, seed = None, options.confidence, options.seed
+    if options.smoother not in (None, Smoother.SPLINE):
+        # The curve of the calibration indices, where it is not the spline of their own.
+        from calibcli.stats.curves.clinical import smoothed
 
-
-def _other_curve(options: MeasureOptions) -> Callable[[Table], tuple[Floats, str]] | None:
-    """Return what draws the curve of the calibration indices, where it is not the spline of their own."""
-    if options.smoother in (None, Smoother.SPLINE):
-        return None
-    from calibcli.stats.curves.clinical import smoothed
-
-    return partial(smoothed, smoother=options.smoother, confidence=options.confidence, seed=options.seed)
+        smooth = partial(smoothed, smoother=options.smoother, confidence=confidence, seed=seed)
+    how = options.power, options.bandwidth, seed, bounds, alone
+    return Settings(sums, equal_mass, confidence, calibrated, *how, smooth=smooth)
 
 
 def _curve(
@@ -374,29 +354,24 @@ def _smooth_curves(table: Table, options: MeasureOptions, bandwidth: float) -> "
 _MOST_BEYOND = 0.05
 
 
-def _bandwidth_notes(options: MeasureOptions) -> tuple[str, ...]:
-    """Say that smece is not at its own bandwidth, which other reports have."""
-    if options.bandwidth is None:
+def _one_label(table: Table) -> tuple[str, ...]:
+    if table.total_positive_rows not in (0, table.total_rows):
         return ()
-    return (f"smece is smoothed at --bandwidth {in_full(options.bandwidth)}: compare it at this one only",)
+    label = 1 if table.total_positive_rows else 0
+    return (f"every label is {label}, so discrimination (AUROC) cannot be measured",)
 
 
-def _table_notes(table: Table) -> tuple[str, ...]:
-    notes = []
-    if table.total_positive_rows in (0, table.total_rows):
-        label = 1 if table.total_positive_rows else 0
-        notes.append(f"every label is {label}, so discrimination (AUROC) cannot be measured")
-    return tuple(notes)
-
-
-def _clipped_notes(report: MeasureReport) -> tuple[str, ...]:
-    """Return that an infinite log loss may come of scores that were moved to 0 or 1."""
-    clipped = report.input.clipped
-    infinite = any(one.name is MeasureName.LOG_LOSS and math.isinf(one.value) for one in report.measures)
-    if not clipped or not infinite:
-        return ()
-    made = f"--on-range clip made {clipped:,} score{'s' * (clipped != 1)} exactly 0 or 1"
-    return (f"{made}: one such score that is wrong makes log loss infinite",)
+def _measure_notes(
+    source: InputSummary, measures: Sequence[Estimate], options: MeasureOptions
+) -> Iterator[str]:
+    """Yield that smece is not at its own bandwidth, and that moved scores may make log loss infinite."""
+    if options.bandwidth is not None:
+        at = f"smece is smoothed at --bandwidth {in_full(options.bandwidth)}"
+        yield f"{at}: compare it at this one only"
+    clipped = source.clipped
+    if clipped and any(one.name is MeasureName.LOG_LOSS and math.isinf(one.value) for one in measures):
+        made = f"--on-range clip made {clipped:,} score{'s' * (clipped != 1)} exactly 0 or 1"
+        yield f"{made}: one such score that is wrong makes log loss infinite"
 
 
 def _in_a_table(others: Sequence[View], options: MeasureOptions) -> bool:
@@ -432,7 +407,11 @@ def _with_groups(
     least = options.least_rows
     reports = {}
     for group in sorted_groups(view.slices.measured(least), options.sort):
-        binning = options.binning if options.cut else binning_of(group.table, view.table, discrete=discrete)
+        binning = options.binning
+        if not options.cut:
+            # In the way of the whole.
+            atoms = group.table.kind == "exact" and (discrete or looks_discrete(view.table))
+            binning = Binning.ATOMS if atoms else Binning.EQUAL_WIDTH
         inside = replace(_of_slices(options), confidence=level, binning=binning)
         part = _measured_group(group, view.source, options=inside, discrete=discrete)
         reports[group.key] = replace(part, artifact=whole.artifact)
@@ -466,12 +445,9 @@ def _of_slices(options: MeasureOptions) -> MeasureOptions:
     if not options.brief:
         return options
     if not metrics.selected:
-        metrics = replace(metrics, measures=_among(IN_TABLES, metrics.measures), tests=())
+        usual = tuple(name for name in IN_TABLES if name in metrics.measures)
+        metrics = replace(metrics, measures=usual, tests=())
     return replace(options, metrics=metrics, drawn=bool(metrics.tests))
-
-
-def _among(names: Sequence[MeasureName], others: Sequence[MeasureName]) -> tuple[MeasureName, ...]:
-    return tuple(name for name in names if name in others)
 
 
 def _measured_group(
@@ -632,18 +608,10 @@ def class_views(
     )
 
 
-def _top(options: MeasureOptions) -> tuple[int, Bins] | None:
-    """Return how many of the largest probabilities are looked at together, and over which bins of each."""
-    if options.top is None:
-        return None
-    bins = options.bins or DEFAULT_BINS
-    return options.top, given_bins(options.edges) or Bins(Binning.EQUAL_WIDTH, equal_width_edges(bins))
-
-
-def _weighs_classes(columns: Columns, options: MeasureOptions) -> bool:
-    """Whether the one measure of several classes that weighs them is computed."""
-    of_classes = options.metrics.of_classes
-    return each_class(columns) and (of_classes is None or ClassMeasure.MARGINAL_L2 in of_classes)
+def _bins_of_top(options: MeasureOptions) -> Bins:
+    """Return over which bins of each the largest probabilities are looked at together."""
+    edges = equal_width_edges(options.bins or DEFAULT_BINS)
+    return given_bins(options.edges) or Bins(Binning.EQUAL_WIDTH, edges)
 
 
 def _class_weights(options: MeasureOptions, classes: Sequence[str]) -> dict[str, float] | None:

@@ -1,7 +1,7 @@
 """Has a measure become worse than the baseline's by more than a limit?"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from calibcli.codec import Node, version_of
@@ -165,12 +165,7 @@ def against_report(
     """
     if table.weighted:
         _refuse_approximate(before, requested.measures)
-    return {
-        f"regression:{name.value}": _verdict(
-            table, name, _since(table, name, before, ground=ground), requested.limit, ground=ground
-        )
-        for name in requested.measures
-    }
+    return _verdicts(table, requested, lambda name: _since(table, name, before, ground=ground), ground)
 
 
 def _refuse_approximate(before: Before, names: Sequence[MeasureName]) -> None:
@@ -196,10 +191,7 @@ def against_score(
             return _row_by_row(paired, name, weighted=table.weighted, ground=ground)
         return _two_intervals(table, other, name, bins=bins, ground=ground)
 
-    return {
-        f"regression:{name.value}": _verdict(table, name, gap(name), requested.limit, ground=ground)
-        for name in requested.measures
-    }
+    return _verdicts(table, requested, gap, ground)
 
 
 def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -> Bounds:
@@ -220,8 +212,24 @@ def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -
     if above.value == math.inf:
         lower = math.inf
     held = f"Bonferroni with the baseline's interval at {_PERCENT * old.interval.confidence:.6g} %"
-    kind = _weaker(above.interval, old.interval)
-    return _gap(above.value - old.value, lower, upper, held, kind, old.partition or "", tuple(assumptions))
+    kind = above.interval
+    if (
+        kind is not None
+        and kind.finite_sample
+        and old.interval.target not in (kind.target, Target.POPULATION)
+    ):
+        # That which promises less: what speaks of these scores only.
+        kind = old.interval
+    return Bounds(
+        above.value - old.value,
+        lower,
+        upper,
+        held,
+        None if kind is None else kind.target,
+        tuple(assumptions),
+        old.partition or "",
+        finite_sample=kind is not None and kind.finite_sample,
+    )
 
 
 def _row_by_row(paired: PairedSums, name: MeasureName, *, weighted: bool, ground: Ground) -> Bounds:
@@ -257,32 +265,26 @@ def _of_differences(above: Difference, below: Difference, method: str, partition
         upper = -math.inf
     # Why two scores are not told apart speaks of a difference of 0, and not of the limit.
     assumptions = tuple(one for one in above.assumptions if not one.startswith(UNDECIDED))
-    return _gap(value, lower, upper, method, above.interval, partition, assumptions)
-
-
-def _gap(
-    value: float,
-    lower: float | None,
-    upper: float | None,
-    method: str,
-    kind: Interval | None,
-    partition: str,
-    assumptions: tuple[str, ...],
-) -> Bounds:
-    """Return how much larger a measure is than the baseline's, with bounds of the kind of an interval."""
-    target, always = (None, False) if kind is None else (kind.target, kind.finite_sample)
+    target = None if above.interval is None else above.interval.target
+    always = above.interval is not None and above.interval.finite_sample
     return Bounds(value, lower, upper, method, target, assumptions, partition, finite_sample=always)
 
 
-def _verdict(table: Table, name: MeasureName, gap: Bounds, limit: float, *, ground: Ground) -> Verdict:
-    key = f"regression:{name.value}"
-    rule = Rule(key, name, Bound.UPPER, Relation.AT_MOST, limit)
-    claim = ground.claim_of(rule, measure=f"{name.value} - baseline")
-    found = gap.verdict(table, claim, ground)
-    if found.outcome is not VerdictName.INCONCLUSIVE or found.reason is not None:
-        return found
-    none = (one for one in gap.assumptions if one.startswith(("no interval", "no difference")))
-    return replace(found, reason=next(none, None))
+def _verdicts(
+    table: Table, requested: Regression, gap: Callable[[MeasureName], Bounds], ground: Ground
+) -> dict[str, Verdict]:
+    """Judge by how much larger each measure is than the baseline's, with bounds."""
+    verdicts = {}
+    for name in requested.measures:
+        key, found = f"regression:{name.value}", gap(name)
+        rule = Rule(key, name, Bound.UPPER, Relation.AT_MOST, requested.limit)
+        claim = ground.claim_of(rule, measure=f"{name.value} - baseline")
+        verdict = found.verdict(table, claim, ground)
+        if verdict.outcome is VerdictName.INCONCLUSIVE and verdict.reason is None:
+            none = (one for one in found.assumptions if one.startswith(("no interval", "no difference")))
+            verdict = replace(verdict, reason=next(none, None))
+        verdicts[key] = verdict
+    return verdicts
 
 
 def _estimate(table: Table, name: MeasureName, bins: Bins, *, error: float) -> Estimate:
@@ -295,13 +297,6 @@ def _less(estimate: Estimate, bound: Bound, other: float) -> float | None:
         return None
     end = estimate.interval.upper if bound is Bound.UPPER else estimate.interval.lower
     return None if end is None else stated(end - other)
-
-
-def _weaker(one: Interval | None, other: Interval) -> Interval | None:
-    """Return the interval that promises less: what speaks of these scores only, or only of many rows."""
-    if one is None or not one.finite_sample or other.target is one.target:
-        return one
-    return other if other.target is not Target.POPULATION else one
 
 
 def _refuse_other_bins(path: str, name: MeasureName, old: Measured, new: Estimate) -> None:

@@ -11,14 +11,13 @@ import numpy as np
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import UsageProblem
-from calibcli.names import Binning, GroupOrder, MeasureName
+from calibcli.names import GroupOrder, MeasureName
 from calibcli.options.measuring import MOST_CONFIDENCE
 from calibcli.options.numerals import by_name, by_time
 from calibcli.options.rows import RowRequest
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport, WorstGroup
 from calibcli.stats.curves.reliability import ReliabilityCurve
-from calibcli.stats.table.bins import looks_discrete
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
@@ -179,12 +178,6 @@ def refuse_cut_cells(group: Group, bins: int | None, edges: tuple[float, ...] | 
     if (bins is not None and COARSE_CELLS % bins) or any(edge != round(edge) for edge in requested):
         msg = f"these bins would cut the cells that scores of groups are rounded to in memory ({group.key})"
         raise UsageProblem(msg, "pass --exact or more --memory, or a number of bins that divides 5,040")
-
-
-def binning_of(group: Table, whole: Table, *, discrete: bool) -> Binning:
-    """Return how the bins of a group are cut where nothing was asked for: in the way of the whole."""
-    atoms = discrete or looks_discrete(whole)
-    return Binning.ATOMS if atoms and group.kind == "exact" else Binning.EQUAL_WIDTH
 
 
 def worst_of(

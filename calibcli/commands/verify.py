@@ -52,12 +52,8 @@ def judge_rows(rows: RowRequest, options: VerifyOptions, state: StateOptions | N
     refuse_segment_rules(options, rows)
     from calibcli.commands.gate import judge_with_state
 
-    return judge_with_state(
-        replace(rows, columns=replace(columns, identity=None)),
-        rule=options.rules[0] if options.rules else None,
-        options=options,
-        state=replace(state, id_column=columns.identity),
-    )
+    rows = replace(rows, columns=replace(columns, identity=None))
+    return judge_with_state(rows, options, replace(state, id_column=columns.identity))
 
 
 def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions | None) -> None:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -34,44 +34,35 @@ if TYPE_CHECKING:
 Make = TypeVar("Make")
 
 
+if TYPE_CHECKING:
+
+    class Asked(TypedDict, total=False):
+        """What `apply` may be asked beside a map and rows."""
+
+        score: str | None
+        name: str
+        prior: float | None
+        probs: Names | None
+        classes: Classes | None
+        by: Column | None
+        unseen: str
+        on_sum: str
+        on_missing: str
+        on_range: str
+        allow_edited: bool
+        scale: str | None
+
+
 @overload
 def apply(
     artifact: Recalibrator | str | os.PathLike[str],
     rows: "npt.NDArray[np.generic] | Sequence[float] | Sequence[Sequence[float]]",
-    *,
-    score: str | None = None,
-    name: str = NEW_COLUMN,
-    prior: float | None = None,
-    probs: "Names | None" = None,
-    classes: "Classes | None" = None,
-    by: "Column | None" = None,
-    unseen: str = OnUnseen.ERROR,
-    on_sum: str = OnSum.ERROR,
-    on_missing: str = OnMissing.ERROR,
-    on_range: str = OnRange.ERROR,
-    allow_edited: bool = ...,
-    scale: str | None = None,
+    **asked: "Unpack[Asked]",
 ) -> "npt.NDArray[np.float64]": ...
 
 
 @overload
-def apply(
-    artifact: Recalibrator | str | os.PathLike[str],
-    rows: Make,
-    *,
-    score: str | None = None,
-    name: str = NEW_COLUMN,
-    prior: float | None = None,
-    probs: "Names | None" = None,
-    classes: "Classes | None" = None,
-    by: "Column | None" = None,
-    unseen: str = OnUnseen.ERROR,
-    on_sum: str = OnSum.ERROR,
-    on_missing: str = OnMissing.ERROR,
-    on_range: str = OnRange.ERROR,
-    allow_edited: bool = ...,
-    scale: str | None = None,
-) -> Make: ...
+def apply(artifact: Recalibrator | str | os.PathLike[str], rows: Make, **asked: "Unpack[Asked]") -> Make: ...
 
 
 @reads_documents

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -209,6 +209,20 @@ def predicted_rows(
 if TYPE_CHECKING:
     FittedReport: TypeAlias = FitReport | ClassFitReport
 
+    class Asked(TypedDict, total=False):
+        """What `predict` may be asked beside the scores."""
+
+        prior: float | None
+        classes: Classes | None
+        by: Values | None
+        on: object
+        unseen: str
+        on_missing: str
+        on_range: str
+        on_sum: str
+        scale: str | None
+
+
 Make = TypeVar("Make")
 
 
@@ -245,33 +259,11 @@ class Recalibrator(Shown):
     def predict(
         self,
         scores: "npt.NDArray[np.generic] | Sequence[float] | Sequence[Sequence[float]]",
-        *,
-        prior: float | None = None,
-        classes: "Classes | None" = None,
-        by: "Values | None" = None,
-        on: object = None,
-        unseen: str = OnUnseen.ERROR,
-        on_missing: str = OnMissing.ERROR,
-        on_range: str = OnRange.ERROR,
-        on_sum: str = OnSum.ERROR,
-        scale: str | None = None,
+        **asked: "Unpack[Asked]",
     ) -> "Array": ...
 
     @overload
-    def predict(
-        self,
-        scores: Make,
-        *,
-        prior: float | None = None,
-        classes: "Classes | None" = None,
-        by: "Values | None" = None,
-        on: object = None,
-        unseen: str = OnUnseen.ERROR,
-        on_missing: str = OnMissing.ERROR,
-        on_range: str = OnRange.ERROR,
-        on_sum: str = OnSum.ERROR,
-        scale: str | None = None,
-    ) -> Make: ...
+    def predict(self, scores: Make, **asked: "Unpack[Asked]") -> Make: ...
 
     @in_python()
     def predict(

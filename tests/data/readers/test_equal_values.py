@@ -631,7 +631,7 @@ def test_whole_numbers_are_never_rounded_on_the_way_in(tmp_path: Path) -> None:
 def gate(state: Path, *names: str) -> Any:
     requested = StateOptions(str(state), id_column="v")
     rows = RowRequest(names, Columns("s", "y"))
-    return judge_with_state(rows, rule=rule_of("ece<=0.3"), options=VerifyOptions(), state=requested)
+    return judge_with_state(rows, VerifyOptions(rules=(rule_of("ece<=0.3"),)), requested)
 
 
 def test_ids_of_a_state_do_not_mix_numbers_with_their_respelling(tmp_path: Path) -> None:

@@ -35,9 +35,8 @@ def judged(
     """Judge files with a state."""
     return judge_with_state(
         RowRequest([str(file) for file in files], columns or Columns()),
-        rule=rule,
-        options=options or VerifyOptions(),
-        state=StateOptions(str(state), batch=batch, alarm=alarm),
+        replace(options or VerifyOptions(), rules=() if rule is None else (rule,)),
+        StateOptions(str(state), batch=batch, alarm=alarm),
     )
 
 
