@@ -798,12 +798,16 @@ def why_open(verdict: "Verdict") -> str:
 
 
 def _alarm(verdict: "Verdict") -> str:
-    """Return what is shown of the latest rows, not of all, and how often that is wrong."""
+    """Return what is shown of some of the rows, and how often that is wrong.
+
+    Evidence outlives what gave it: it may be enough after the error has passed.
+    """
     claim = verdict.claim
-    above = f"The {field_name(claim.measure)} is above {in_full(claim.limit)}"
-    what = above if claim.limit else "The score is no longer calibrated"
+    above = f"The {field_name(claim.measure)} was above {in_full(claim.limit)}"
+    what = above if claim.limit else "The score was not calibrated"
     false = percent(1.0 - claim.confidence_of_fail)
-    return f"{what} in the population that the latest rows come from; false alarms: at most {false}."
+    of = "in the population of some of these rows, the latest or not"
+    return f"{what} {of}; false alarms: at most {false}."
 
 
 def _decisive(verdict: "Verdict") -> Target | None:

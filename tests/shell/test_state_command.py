@@ -70,6 +70,7 @@ def test_months_of_one_file_are_batches_in_the_order_of_time(
     assert whole.code == one.code == 1
     assert Path("whole.json").read_bytes() == Path("each.json").read_bytes()
     assert "ALARM  since batch 5 (Mar 2024)" in whole.out
+    assert "ECE was above 0.05 in the population of some of these rows, the latest or not" in whole.out
     count = columns["half"].count("x") if "--where" in more else len(rows)
     assert f"{count:,} rows in 6 batches" in whole.out
     again = run("verify", f"all.{kind}", *words, "--state", "whole.json", "--by", "month")
