@@ -93,7 +93,7 @@ def outside(interval: object, truth: float) -> bool:
 
 @short_and_full(
     "world sizes alike times error",
-    [("1 in 50", "20 of 20", 0.9, 40, 0.05), ("nearly sure, 1 in 200 wrong", "20 of 20", 0.9, 40, 0.05)],
+    [("1 in 50", "20 of 20", 0.9, 20, 0.05), ("nearly sure, 1 in 200 wrong", "20 of 20", 0.9, 20, 0.05)],
     product(WORLDS, SIZES, (0.0, 0.3, 0.9), (400,), (ERROR,)),
 )
 def test_intervals_over_clusters_miss_as_rarely_as_documented(

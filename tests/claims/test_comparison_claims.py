@@ -19,7 +19,7 @@ def usual(u: np.ndarray) -> np.ndarray:
     return 0.02 + 0.96 * u
 
 
-@pytest.mark.parametrize("times", [150, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [40, pytest.param(2_000, marks=pytest.mark.slow)])
 def test_gate_rarely_fails_a_score_that_is_no_worse(times: int) -> None:
     """With two equally good scores `worse by either loss` is said at most 5 % of the time in all."""
     rng = generator_of("paired", "gate")
@@ -49,7 +49,7 @@ def test_pairing_is_worth_it() -> None:
     assert paired < 0.15 * alone
 
 
-@pytest.mark.parametrize("times", [60, pytest.param(1_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [20, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_maps_of_one_score_are_compared_as_promised(times: int) -> None:
     """Where 0.3 % of scores are rare and costly, a map of all is told apart wrongly as rarely as promised."""
 

@@ -94,7 +94,7 @@ def wrong(world: str, reference: int | None, repetitions: int, *, groups: int = 
     return found
 
 
-@short_and_full("world reference times", [("ties, 100 rows", None, 20)], product(WORLDS, (None, 0), (60,)))
+@short_and_full("world reference times", [("ties, 100 rows", None, 10)], product(WORLDS, (None, 0), (60,)))
 def test_any_score_is_wrongly_told_apart_in_at_most_5_percent(
     world: str, reference: int | None, times: int
 ) -> None:
@@ -146,7 +146,7 @@ def told_apart_over_clusters(world: str, repetitions: int) -> int:
     return found
 
 
-@short_and_full("world times", [("25 clusters of 8", 20)], product(CLUSTERED, (400,)))
+@short_and_full("world times", [("25 clusters of 8", 10)], product(CLUSTERED, (400,)))
 def test_scores_over_clusters_are_wrongly_told_apart_in_at_most_5_percent(world: str, times: int) -> None:
     """Whichever of five looks best."""
     assert told_apart_over_clusters(world, times) <= most_misses(times, 0.05)
@@ -184,7 +184,7 @@ def told_apart(world: str, repetitions: int) -> Counter[str]:
     return said
 
 
-@short_and_full("world times", [("few wrong, and mostly the same", 20)], product(MODELS, (400,)))
+@short_and_full("world times", [("few wrong, and mostly the same", 10)], product(MODELS, (400,)))
 def test_equally_good_models_are_told_apart_in_at_most_5_percent(world: str, times: int) -> None:
     """By accuracy, AUROC and AURC, each by itself."""
     assert max(told_apart(world, times).values()) <= most_misses(times, 0.05)

@@ -29,7 +29,7 @@ HARDEST = [
 ]
 
 
-@short_and_full("cell times", [(HARDEST[0], 100)], product(HARDEST, (500,)))
+@short_and_full("cell times", [(HARDEST[0], 40)], product(HARDEST, (500,)))
 def test_tests_keep_their_levels(cell: Cell, times: int) -> None:
     """No more rejections at 1, 5 and 10 % than chance gives with probability 1e-6, of each test."""
     for name, counts in rejections(cell, repetitions=times).items():

@@ -76,7 +76,7 @@ def misses(name: str, rows: int, classes: int, *, times: int, spread: float = 0.
 
 @short_and_full(
     "name classes rows times",
-    product(WORLDS, (5,), (200,), (40,)),
+    product(WORLDS, (5,), (200,), (20,)),
     product(WORLDS, (3, 10, 100), (200, 1000, 5000), (400,)),
 )
 def test_intervals_of_the_largest_probabilities_hold(name: str, classes: int, rows: int, times: int) -> None:

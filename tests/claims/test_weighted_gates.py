@@ -98,7 +98,7 @@ def wrong_verdicts(name: str, measure: MeasureName, rows: int, repetitions: int)
 
 @short_and_full(
     "name measure rows times",
-    product(WORLDS, MEASURES, (300,), (60,)),
+    product(WORLDS, MEASURES, (300,), (20,)),
     [
         (w, m, rows, 300 if m is M.SMECE else 2_000)
         for w in WORLDS
@@ -159,7 +159,7 @@ def wrong_verdicts_on_classes(measure: ClassMeasure, rows: int, repetitions: int
 
 @short_and_full(
     "name measure rows times",
-    product(WORLDS, (M.BRIER, M.LOG_LOSS), (300,), (60,)),
+    product(WORLDS, (M.BRIER, M.LOG_LOSS), (300,), (20,)),
     product(WORLDS, (M.BRIER, M.LOG_LOSS), (30, 300, 3_000), (2_000,)),
 )
 def test_weighted_comparisons_with_a_baseline_are_seldom_wrong(
@@ -169,7 +169,7 @@ def test_weighted_comparisons_with_a_baseline_are_seldom_wrong(
     assert max(wrong_comparisons(name, measure, rows, times)) <= most_misses(times, DELTA)
 
 
-@short_and_full("measure rows times", product(CLASSES, (200,), (40,)), product(CLASSES, (30, 300), (2_000,)))
+@short_and_full("measure rows times", product(CLASSES, (200,), (20,)), product(CLASSES, (30, 300), (2_000,)))
 def test_weighted_verdicts_on_classes_are_seldom_wrong(measure: ClassMeasure, rows: int, times: int) -> None:
     """In at most 5 % of the tables."""
     assert max(wrong_verdicts_on_classes(measure, rows, times)) <= most_misses(times, DELTA)
