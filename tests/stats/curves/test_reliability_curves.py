@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.codec import Node
@@ -422,6 +422,7 @@ def wide(table: Table, *, bandwidth: float, confidence: float = 0.95, log_odds: 
     )
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(rows=some_rows, bandwidth=st.one_of(st.just(0.0), st.floats(1e-4, 1.0)))
 def test_simultaneous_band_holds_the_curve_and_the_band_of_less_confidence(
     rows: list[tuple[float, bool]], bandwidth: float

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.errors import EmptyTable
@@ -263,6 +263,7 @@ def test_values_are_those_of_dcurves() -> None:
     np.testing.assert_allclose(values(alone, "standardised"), a / label.mean(), atol=1e-11)
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     rows=st.lists(
         st.tuples(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from calibcli.names import RANKED, MeasureName
@@ -55,6 +55,7 @@ def ends(found: Difference) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("name", RANKED)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(rows=ROWS, other=st.lists(st.booleans(), min_size=40, max_size=40))
 def test_laws(name: MeasureName, rows: list[tuple[float, float, bool]], other: list[bool]) -> None:
     """It is the difference of both values, turned with its interval, and 0 of a monotone map."""

@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 from scipy.stats import t as student
@@ -85,6 +85,7 @@ def test_recalibrated_rows_have_intercept_zero_and_slope_one() -> None:
     assert slope.value == pytest.approx(1.0, abs=1e-8)
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(rows=PAIRS)
 def test_turning_the_labels_round_turns_the_intercepts(rows: list[tuple[float, int]]) -> None:
     """With f, y turned into 1 - f, 1 - y the slope stays and both intercepts change sign."""

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.names import Binning, MeasureName
@@ -116,6 +116,7 @@ def test_coarsened_reference_is_that_of_all_scores() -> None:
     assert coarse == pytest.approx(np.mean([corp_part(M.BRIER_MCB, t).value for t in fresh]), rel=0.03)
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(rows=PAIRS)
 def test_skill_is_at_most_one(rows: Pairs) -> None:
     """Skill is at most 1, NaN with one label only, and 0 for the constant forecast of the rate."""

@@ -149,7 +149,7 @@ def test_strength_between_one_curve_and_one_for_each_group() -> None:
         assert offset[value] - slope[value] * free.design.centre == pytest.approx(own.intercept, abs=1e-5)
 
 
-@settings(max_examples=4)
+@settings(max_examples=settings.default.max_examples // 8)
 @given(st.integers(0, 1_000))
 def test_fit_depends_on_the_rows_alone(seed: int) -> None:
     """Another order and a column of one value change no digit; a restored map predicts the same bits."""

@@ -139,8 +139,8 @@ def test_promised_rows_decide() -> None:
     rng, case = np.random.default_rng(0), CASES["l2, 2 atoms"]
 
     def share(rows: int, error: float, wanted: VerdictName) -> float:
-        found = count_verdicts(case, limit=0.03, error=error, rows=rows, repetitions=40, generator=rng)
-        return found[wanted] / 40
+        found = count_verdicts(case, limit=0.03, error=error, rows=rows, repetitions=25, generator=rng)
+        return found[wanted] / 25
 
     few = ScoreTable(np.array([0.25, 0.75]), np.array([150, 150]), np.array([38, 112]))
     best = l2_below(few, rule(0.03), ground=GROUND).needed.at_best

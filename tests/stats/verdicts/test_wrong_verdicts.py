@@ -35,7 +35,7 @@ def most_wrong(times: int, delta: float = 0.05) -> int:
 @pytest.mark.parametrize("name", [one for one in CASES if one not in DEAR])
 def test_wrong_verdicts_are_rare_at_the_limit(name: str) -> None:
     """With the error exactly the limit no more tables pass, and no more fail, than delta allows."""
-    times = 60
+    times = 25
     found = count_verdicts(
         CASES[name], limit=0.05, error=0.05, rows=1000, repetitions=times, generator=generator_of(name)
     )

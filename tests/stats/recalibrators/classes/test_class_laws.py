@@ -135,7 +135,7 @@ def test_frequencies_do_what_repeated_rows_do(method: ClassMethod) -> None:
 @pytest.mark.parametrize("method", JOINT)
 def test_rows_that_are_not_kept_in_memory_give_the_same_map(method: ClassMethod) -> None:
     """But for the last digits, which the order of sums decides."""
-    rows = drawn(6, rows=300)
+    rows = drawn(6, rows=150)
     kept, streamed = fitted(method, rows), fitted(method, replace(rows, in_memory=False, cut=40))
     np.testing.assert_allclose(
         streamed.predict(rows.probability), kept.predict(rows.probability), rtol=0, atol=1e-7

@@ -95,7 +95,7 @@ def test_zeros_limit_what_is_below_and_are_counted(method: ClassMethod) -> None:
 @pytest.mark.parametrize("zeros", [False, True])
 def test_rows_read_again_and_kept_are_limited_alike(method: ClassMethod, zeros: bool) -> None:  # noqa: FBT001
     """Whether rows fit in memory or not, and in whichever order they come."""
-    rows = sharp(400)
+    rows = sharp(200)
     rows = with_zeros(rows)[0] if zeros else rows
     turned = replace(rows, probability=rows.probability[::-1], label=rows.label[::-1], cut=37)
     one, same, again = (fitted(method, some) for some in (rows, turned, replace(rows, in_memory=False)))
