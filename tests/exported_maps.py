@@ -210,7 +210,7 @@ def many_map(kind: str, scale: Scale, count: int) -> ClassArtifact:
     method, inner = CLASS_MAPS[kind]
     names = tuple(f"c{place}" for place in range(count))
     # What has a step at every score has enough of them sooner.
-    each = 20 if kind.endswith("venn-abers") else 100
+    each = 8 if kind.endswith("venn-abers") else 100
     rows = replace(drawn(0, rows=each * count, classes=count), classes=names)
     record = ClassFitRecord(100, (100,) * count, f"sha256:{'0' * 64}", {}, 1.0, 0.9, 0.5, 0.5, 0)
     return ClassArtifact(fitted(method, rows, inner), record, names, scale)

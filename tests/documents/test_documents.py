@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from typing_extensions import TypeAliasType, TypeVar
 
 from calibcli.codec import Declared, Node
@@ -203,6 +204,7 @@ def objects(schema: Any) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("kind", DocumentKind)
 def test_every_schema_is_one_and_closed(kind: DocumentKind) -> None:
     """Of every kind of document; no object lets anything in but by name, or as it is told apart elsewhere."""
+    Draft202012Validator.check_schema(validator(kind).schema)
     found = list(objects(validator(kind).schema))
     assert found
     assert all("additionalProperties" in one for one in found if one != {"type": "object"})

@@ -61,7 +61,7 @@ def test_scores_from_say_what_apply_reads(scale: Scale, inner: list[float], said
 
 def test_beginnings_of_logits_may_be_several() -> None:
     """A probability that rounding ends and begins again has a beginning each time."""
-    logits = np.random.default_rng(0).normal(size=20_000) * 3.0
+    logits = np.random.default_rng(0).normal(size=5_000) * 3.0
     starts = np.unique(np.append(on_scale(logits, Scale.LOGIT), [0.0]))
     found, places = maps.scores_from(starts, Scale.LOGIT)
     assert np.unique(places).size < places.size

@@ -122,7 +122,7 @@ def test_every_dialect_reads_a_name_back(word: str, dialect: SqlDialect) -> None
 @pytest.mark.parametrize("dialect", SqlDialect)
 def test_every_dialect_parses(dialect: SqlDialect) -> None:
     """A parser takes the query as one statement; of one score, where no query is executed."""
-    steps = [one_map(kind) for kind in ("isotonic", "venn-abers", "scaling-binning")]
+    steps = [one_map(kind) for kind in ("venn-abers", "scaling-binning")]
     alone = [*steps, one_map("spline", Scale.LOGIT)] if dialect not in EXECUTED else []
     for artifact in (*alone, class_map("one-vs-rest platt")):
         assert len(sqlglot.parse(sql(artifact, dialect=dialect), dialect=dialect.value)) == 1
@@ -344,7 +344,8 @@ def test_many_classes_are_refused_where_no_join_speaks_of_a_row() -> None:
     artifact = many_map("matrix", Scale.PROB, 12)
     for dialect, words in SPELLINGS.items():
         if words.lateral:
-            assert len(sqlglot.parse(sql(artifact, dialect=dialect), dialect=dialect.value)) == 1
+            if dialect not in EXECUTED:
+                assert len(sqlglot.parse(sql(artifact, dialect=dialect), dialect=dialect.value)) == 1
             continue
         with pytest.raises(UsageProblem, match="takes more than 300,000 characters") as caught:
             sql(artifact, dialect=dialect)

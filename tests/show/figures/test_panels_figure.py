@@ -130,7 +130,7 @@ def test_no_text_lies_over_another(
     assert clashes(drawn(panels(*names, kind=kind, against=len(names) > 3), size, theme, scale)) == []
 
 
-@pytest.mark.parametrize(("count", "size"), list(zip((2, 3, 4, 5, 6, 9), cycle(FigureSize), strict=False)))
+@pytest.mark.parametrize(("count", "size"), list(zip((2, 5, 9), FigureSize, strict=True)))
 def test_every_number_of_panels_is_drawn_on_the_same_axes(count: int, size: FigureSize) -> None:
     """Each panel has the ends of the others, so that they can be compared by eye."""
     figure = drawn(panels(*SOME[:count]), size)

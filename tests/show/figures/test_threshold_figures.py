@@ -103,8 +103,10 @@ def names(figure: Figure) -> list[str]:
     return [text.get_text() for key in figure.legends for text in key.get_texts()]
 
 
-@pytest.mark.parametrize("marked", [(0.3,), (0.2, 0.5), (0.31, 0.3101)])
-@pytest.mark.parametrize("shape", ["ten scores", "fifty rows", "rows at 0 only"])
+@pytest.mark.parametrize(
+    ("shape", "marked"),
+    [("ten scores", (0.2, 0.5)), ("fifty rows", (0.31, 0.3101)), ("rows at 0 only", (0.3,))],
+)
 def test_named_thresholds_are_marked(shape: str, marked: tuple[float, ...]) -> None:
     """A line at each, one word in the key, and texts that have their place, also where no score lies."""
     for scale, size in ((AxisScale.LINEAR, FigureSize.COLUMN), (AxisScale.LOGIT, FigureSize.SLIDE)):
