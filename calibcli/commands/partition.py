@@ -14,7 +14,7 @@ from calibcli.show.words import field_name, share
 from calibcli.stats.table import Floats
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.again import Rows, split_at, straddling
-from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins, bin_index, bins_of, looks_discrete
+from calibcli.stats.table.bins import ATOMS, NEARLY_ALL, NO_ATOMS, Bins, bin_index, bins_of, looks_discrete
 from calibcli.stats.table.grid import GridTable, Table, digest
 
 _OVER_BINS = tuple(name for name in MeasureName if name.facts.home in (Home.BINNED, Home.L2))
@@ -64,17 +64,18 @@ def shared_bins_notes(
     score: str = "the score",
     finer: str = "--binning equal-mass puts bins where the rows are",
 ) -> tuple[str, ...]:
-    """Say that all rows lie in one bin, that bins put some values of a score of few together, unasked, or
-    that rounding to single precision put rows into another bin.
+    """Say that nearly all rows lie in one bin, that bins put some values of a score of few together, unasked,
+    or that rounding to single precision put rows into another bin.
 
     What a discrete recalibrator has written is such a score, and was measured value by value while the
     artifact was named. `finer` is what sees more than one bin does.
     """
     if bins.edges is None or not any(name in _OVER_BINS for name in measures):
         return ()
-    if lone_bin(table, bins):
-        lie = f"all rows lie in one of {bins.described}, where errors up and down cancel"
-        return (f"{lie}: {finer}",)
+    outside = _outside_lone_bin(table, bins.edges)
+    if outside is not None:
+        most = f"all but {outside:,} of {table.total_rows:,} rows" if outside else "all rows"
+        return (f"{most} lie in one of {bins.described}, where errors up and down cancel: {finer}",)
     moved = _moved_by_rounding(table, bins.edges)
     if requested:
         return moved
@@ -125,13 +126,20 @@ def lenient_limits(table: Table, limits: Iterable[tuple[str, float]]) -> tuple[s
     )
 
 
-def lone_bin(table: Table, bins: Bins) -> bool:
-    """Whether one of several bins holds every row, of different scores, so that it sees their sum alone."""
-    score = table.score[table.weight > 0.0]
-    if bins.edges is None or bins.edges.size <= 2 or score.size == 0 or score[0] == score[-1]:
-        return False
-    first, last = bin_index(bins.edges, score[[0, -1]]).tolist()
-    return bool(first == last)
+def _outside_lone_bin(table: Table, edges: Floats) -> int | None:
+    """Return how many rows lie outside a bin that holds different scores and nearly all rows, if one does.
+
+    Little more than their sum is seen then.
+    """
+    weighs = table.weight > 0.0
+    place, rows = bin_index(edges, table.score[weighs]), table.rows[weighs]
+    if edges.size <= 2 or place.size == 0:
+        return None
+    held = np.bincount(place, table.weight[weighs])
+    fullest = int(held.argmax())
+    if np.count_nonzero(place == fullest) == 1 or held[fullest] < NEARLY_ALL * held.sum():
+        return None
+    return int(rows[place != fullest].sum())
 
 
 def given_bins(edges: tuple[float, ...] | None) -> Bins | None:

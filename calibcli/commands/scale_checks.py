@@ -28,6 +28,8 @@ _FEWEST = 100
 _FEWEST_VALUES = 20
 # Fewer rows of a label may weigh the same by chance; and sums are rounded.
 _FEWEST_OF_LABEL, _ROUNDED = 5, 1e-9
+# So many counts that all are multiples of a number are not by chance: even ones have a probability of 10^-9.
+_FEWEST_COUNTS = 30
 # Log-odds agree with those of the fit rows where no quantile from 1 to 99 % is farther off than this share of
 # the fit rows' distance from 10 to 90 %, and disagree where that distance is so many times as large or small.
 _AGREES = 1.0 / 3.0
@@ -79,6 +81,11 @@ _BY_LABELS = (
     "every row of label 1 weighs {} and every other {}: leave out --weight if these are weights of classes "
     "that a model was trained with; if rows were drawn by their labels values are right, and intervals rough"
 )
+_REPEATED = (
+    "every pair of score and label occurs {0}, or a multiple of that: were rows read {0}, as from two copies "
+    "of a file? Each counts as a row of its own, and intervals are too narrow"
+)
+_ALL_ALIKE = "all {:,} rows have the score {:.7g}, which tells none from another: is it what the model says?"
 _MIXED = "; if it is on another scale than the other columns, comparisons with it are wrong"
 _UNSURE_ROWS = "every row sums to 1, and was read as log-odds; --scale prob reads probabilities"
 PROBABILITIES = (
@@ -138,19 +145,39 @@ def sure_notes(
 
 
 def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyType({})) -> tuple[str, ...]:
-    """Return which scores are the lower, the likelier label 1 is, and whether weights follow the labels."""
+    """Return which scores are the lower, the likelier label 1 is, and whether weights follow the labels.
+
+    Before that, whether all rows have one score, or were read more than once.
+    """
     from calibcli.stats.measures.discrimination import area_below_half
 
+    raw = gathered.tables["raw"]
+    alike = raw.kind == "exact" and raw.distinct == 1 and raw.total_rows >= _FEWEST
+    said = [_ALL_ALIKE.format(raw.total_rows, float(raw.score[0]))] if alike else []
+    copies = 1 if gathered.input.weight else copies_of(raw)
+    said += [] if copies == 1 else [_REPEATED.format("twice" if copies == 2 else f"{copies:,} times")]
     if gathered.input.classes is not None:
-        return ()
+        return tuple(said)
     found = {
         name: area_below_half(gathered.tables[key])
         for key, name in {"raw": gathered.input.score, **further}.items()
     }
     wrong = {name: _REVERSED.format(area) for name, area in found.items() if area is not None}
-    ranked = tuple(f"column {name!r}: {one}" if further else one for name, one in wrong.items())
-    weights = weights_by_label(gathered.tables["raw"])
-    return ranked if weights is None else (*ranked, _BY_LABELS.format(*map(number_words, weights)))
+    said += [f"column {name!r}: {one}" if further else one for name, one in wrong.items()]
+    weights = weights_by_label(raw)
+    said += [] if weights is None else [_BY_LABELS.format(*map(number_words, weights))]
+    return tuple(said)
+
+
+def copies_of(table: "Table") -> int:
+    """Return how often all rows occur, where hardly by chance: each count of a score and a label would be a
+    multiple of it, by chance with a probability of at most about a half each.
+    """
+    counts = np.concatenate((table.positive_rows, table.rows - table.positive_rows))
+    counts = counts[counts > 0]
+    if counts.size < _FEWEST_COUNTS or np.gcd.reduce(counts[:_FEWEST_COUNTS]) == 1:
+        return 1
+    return int(np.gcd.reduce(counts))
 
 
 def weights_by_label(table: "Table") -> tuple[float, float] | None:
@@ -199,7 +226,7 @@ def _scale_notes(table: "Table", scale: Scale) -> tuple[str, ...]:
         return (_PERCENT_INSTEAD,) if _a_hundredth(table) else ()
     if scale is Scale.PERCENT:
         return (_UNSURE_PERCENT,) if float(table.score[-1]) <= 1.0 / 100.0 else ()
-    return (_UNSURE,) if table.distinct >= _FEWEST_VALUES and _within(seen_in(table), 1.0) else ()
+    return (_UNSURE,) if table.distinct > len(_LABELS) and _within(seen_in(table), 1.0) else ()
 
 
 # So many standard errors may events lie from a hundredth of those expected, and so few tell nothing.

@@ -50,7 +50,18 @@ def named(name: str, header: Sequence[str], *, path: str) -> str:
     several = [one.strip() for one in name.split(",")]
     if len(several) > 1 and set(several) <= set(header):
         hint = f"these are several columns: repeat the option for each, {listing(several)}"
-    raise InputProblem(msg, separator_hint(header, lambda column: folded(column) == folded(name)) or hint)
+    separated = separator_hint(header, lambda column: folded(column) == folded(name))
+    raise InputProblem(msg, separated or _nested_hint(name, header) or hint)
+
+
+def _nested_hint(name: str, header: Sequence[str]) -> str | None:
+    """Return how to make a column of what a name such as answer.confidence means within a column."""
+    outer, _, inner = name.partition(".")
+    if not inner or outer not in header:
+        return None
+    inner = "NAME" if _PATTERN.search(inner) else inner
+    how = f"jq -c '.{inner.rpartition('.')[2]} = .{outer}.{inner}' FILE"
+    return f"what is within {outer!r} is no column: for JSON lines, {how} makes it one"
 
 
 def all_named(names: Iterable[str], header: Sequence[str], *, path: str) -> tuple[str, ...]:
@@ -282,7 +293,8 @@ def class_columns(several: SeveralClasses, header: Sequence[str], *, path: str) 
         if len(columns) < 2:
             fitting = f"only {columns[0]!r} fits" if columns else "no column fits"
             msg = f"{path}: {fitting} --probs {probs!r}; the columns are {listing(header)}"
-            raise InputProblem(msg, "quote the pattern so that the shell leaves it alone: --probs 'p_*'")
+            quoted = "quote the pattern so that the shell leaves it alone: --probs 'p_*'"
+            raise InputProblem(msg, _nested_hint(probs, header) or quoted)
     else:
         columns = all_named(map(str.strip, probs.split(",")), header, path=path)
         _refuse_repeated(columns, "--probs names column")

@@ -158,8 +158,10 @@ def refuse_number(option: str, value: float, fits: Callable[[float], bool], take
 _DIRICHLET = "dirichlet"
 
 
-def of_classes(option: str, word: str) -> str | None:
-    """Return how to name what a refused word of an option means of several classes; None if nothing."""
+def said_otherwise(option: str, word: str) -> str | None:
+    """Return how to ask for what a refused word of an option means, where another option does; else None."""
+    if option == "kind" and word.startswith("attribute"):
+        return "the attributes diagram is --attributes, beside --kind binned"
     wanted = ClassMethod.MATRIX.value if word == _DIRICHLET else word
     if option == "method" and wanted in set(ClassMethod):
         return f"of several classes it is --multiclass {wanted}, beside --probs"

@@ -139,6 +139,7 @@ ALIASES: dict[str, Metric] = {
 _METHOD = "it is a method: `calibcli fit --method {}`"
 _ELSEWHERE = {
     "psi": "the population stability index compares two samples: see `calibcli drift --help`",
+    **dict.fromkeys(("eo", "e/o", "e:o"), "E/O is 1 divided by the O/E ratio: -m oe"),
     "traffic_light": "groups have one beside -m jeffreys and -m binomial",
     **{_word(name): _METHOD.format(str(name)) for name in (*FitMethod, *METHOD_ALIASES)},
 }

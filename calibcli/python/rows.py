@@ -13,7 +13,7 @@ from calibcli.data.files import ArrowColumn
 from calibcli.data.score_words import score_map_of
 from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
-from calibcli.options.declaring import of_classes, parameters_of
+from calibcli.options.declaring import parameters_of, said_otherwise
 from calibcli.options.numerals import number_name
 from calibcli.options.rows import DocumentInMemory, InputFormat, RowsInMemory, RowSource, as_one
 from calibcli.python import frames
@@ -338,5 +338,5 @@ def chosen(kind: type[Word], word: str, keyword: str) -> Word:
     except (TypeError, ValueError):
         msg = f"{keyword}={_shown(word)}: there is no such choice"
         choices = f"one of {', '.join(repr(one.value) for one in kind)}"
-        meant = of_classes(keyword, word) if isinstance(word, str) else None
+        meant = said_otherwise(keyword, word) if isinstance(word, str) else None
         raise UsageProblem(msg, meant or choices) from None

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from calibcli.names import ClassMeasure, MeasureName, ViewName
-from calibcli.options.declaring import FEW_NAMES, nearest, of_classes
+from calibcli.options.declaring import FEW_NAMES, nearest, said_otherwise
 
 _CHOICE = r"(?:Value error, )?'(?P<value>.*)' is not one of (?P<names>'.*')\.?"
 _SHARE = r"\s*(?P<digits>[0-9]*\.?[0-9]+)\s*%\s*"
@@ -30,7 +30,7 @@ _OF_OTHERS = {
     "--bins": ("n_bins", "num_bins", "nbins"),
     "--binning": ("strategy",),
     "--by": ("group", "groupby", "group_by", "subgroup"),
-    "--confidence": ("ci", "level"),
+    "--confidence": ("ci", "level", "alpha"),
     "--delimiter": ("sep", "separator"),
     "--folds": ("cv", "n_splits"),
     "--label": ("y_true", "target", "outcome", "truth"),
@@ -115,7 +115,8 @@ def _of_others(problem: Exception) -> str | None:
     word = (getattr(problem, "option_name", None) or "").removeprefix("--").replace("-", "_")
     command = getattr(getattr(problem, "ctx", None), "command", None)
     known = {flag for one in getattr(command, "params", ()) for flag in one.opts}
-    return next((ours for ours, names in _OF_OTHERS.items() if word in names and ours in known), None)
+    found = next((ours for ours, names in _OF_OTHERS.items() if word in names and ours in known), None)
+    return f"{found}, and is 1 - alpha" if found and word == "alpha" else found
 
 
 def _elsewhere(problem: Exception, command: str) -> str | None:
@@ -179,7 +180,7 @@ def _refused(problem: Exception, detail: str) -> tuple[str, str | None]:
 def _choice_hint(option: str, value: str, names: list[str], all_by: str) -> str:
     near = (*names, *called_otherwise(option))
     others = nearest(value, near, all_by=all_by if len(names) > FEW_NAMES else "")
-    return of_classes(option.removeprefix("--"), value) or others
+    return said_otherwise(option.removeprefix("--"), value) or others
 
 
 def _whole_hint(option: str, value: str) -> str:

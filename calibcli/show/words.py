@@ -58,11 +58,12 @@ def count(rows: int) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return what part of the rows this is, in per cent: more decimals if one reads as none or all."""
+    """Return what part of the rows this is, in per cent: more decimals below 1, or if one reads as all."""
     if not whole:
         return NONE
     value = 100.0 * part / whole
-    for decimals in range(1, 9):
+    first = min(8, 1 - math.floor(math.log10(value))) if 0.0 < value < 1.0 else 1
+    for decimals in range(first, 9):
         shown = f"{value:.{decimals}f}"
         if (float(shown) > 0.0) is (part > 0) and (float(shown) < 100.0) is (part < whole):
             return f"{shown} %"

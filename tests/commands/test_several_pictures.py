@@ -104,6 +104,17 @@ def test_pictures_say_which_rows_they_leave_out(holes: str, kind: PlotKind) -> N
     assert not any("left out" in line for line in whole.foot)
 
 
+def test_brier_scores_of_several_have_as_many_decimals(tmp_path: Path) -> None:
+    """However well one of them is calibrated: alone its parts have more, to add up to it."""
+    path = tmp_path / "rows.csv"
+    told = [(k, row <= 40 * k) for k in range(1, 4) for row in range(400)]
+    fine, plain = np.array([k for k, _ in told]) / 10, np.tile([0.15, 0.25], 600)
+    in_csv(path, {"fine": fine, "plain": plain, "y": np.array([one for _, one in told], dtype=int)})
+    found = drawn(str(path), K.MURPHY, "fine", "plain").drawn.picture
+    assert isinstance(found, CurvePanels)
+    assert [len(one.error[0]) for one in found.panels] == [6, 6]
+
+
 def test_the_best_and_the_worst_stand_in_the_caption(rows: str) -> None:
     """By the number that the picture encodes, as `measure` gives it."""
     said = drawn(rows, K.MURPHY, "f9", "f1", "f5").drawn.caption[0]

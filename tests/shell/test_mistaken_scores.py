@@ -75,20 +75,22 @@ def test_every_command_and_format_says_so(run: Run, applied: Path, tmp_path: Pat
 ONE_BIN = "all rows lie in one of 15 equal-width bins, where errors up and down cancel: "
 
 
-def test_one_bin_for_all_rows_is_said(run: Run, tmp_path: Path) -> None:
+def test_one_bin_for_nearly_all_rows_is_said(run: Run, tmp_path: Path) -> None:
     """Probabilities below a fifteenth, too low for some and too high for others, have an ECE of nothing."""
-    small, wide, same = (tmp_path / name for name in ("small.csv", "wide.csv", "same.csv"))
+    small, most, wide, same = (tmp_path / f"{name}.csv" for name in ("small", "most", "wide", "same"))
     lines = [f"{(1 + k % 499) / 10_000!r},{k % 40 // 39}\n" for k in range(4_000)]
     small.write_text("score,label\n" + "".join(lines))
-    wide.write_text("score,label\n" + "".join(lines) + "0.5,1\n")
+    most.write_text("score,label\n" + "".join(lines) + "0.5,1\n" * 40)
+    wide.write_text("score,label\n" + "".join(lines) + "0.5,1\n" * 41)
     same.write_text("score,label\n" + "0.02,0\n" * 99 + "0.02,1\n")
 
     def noted(*words: object) -> bool:
         ended = run(*words)
         assert ended.code in (0, 4), ended.err
-        return ONE_BIN in ended.out + ended.err
+        return "lie in one of" in ended.out + ended.err
 
     assert noted("measure", small, "-m", "ece")
+    assert "all but 40 of 4,040 rows lie in one of 15" in run("measure", most, "-m", "ece").out
     assert ONE_BIN + "--max-smece asks without bins" in run("verify", small, "--max-ece", "0.5").out
     assert noted("compare", small, "-s", "score", "--artifact", _shifted(run, tmp_path), "-m", "ece")
     assert noted("verify", small, "--max-ece", "0.5", "--state", tmp_path / "state.json")
@@ -101,6 +103,41 @@ def test_one_bin_for_all_rows_is_said(run: Run, tmp_path: Path) -> None:
         ["verify", small, "--max-smece", "0.5"],
     ):
         assert not noted(*words), words
+
+
+@pytest.mark.parametrize(
+    ("digits", "times", "said"),
+    [
+        (6, 2, "occurs twice, or a multiple of that: were rows read twice"),
+        (6, 3, "were rows read 3 times"),
+        (6, 1, ""),
+        (1, 2, ""),
+    ],
+)
+def test_rows_that_were_read_more_than_once_are_said(
+    run: Run, tmp_path: Path, digits: int, times: int, said: str
+) -> None:
+    """Two files with the same rows halve every variance; of scores of few values counts tell nothing."""
+    rng = np.random.default_rng(3)
+    score = rng.random(200).round(digits)
+    lines = "".join(f"{one!r},{int(rng.random() < one)}\n" for one in score.tolist())
+    names = [tmp_path / f"{k}.csv" for k in range(times)]
+    for name in names:
+        name.write_text("score,label\n" + lines)
+    for words in (("measure", *names), ("verify", *names, "--max-ece", "0.5")):
+        shown = " ".join(run(*words).out.split())
+        assert said in shown if said else "were rows read" not in shown
+
+
+def test_one_score_for_all_rows_is_said(run: Run, tmp_path: Path) -> None:
+    """The base rate in every row is calibrated, passes, and is more likely a fault than a model."""
+    lines = ["0,", "1,", "0,", "0,"] * 30
+    rows = tmp_path / "rows.csv"
+    for score, said in (("0.25", True), ("", False)):
+        text = "".join(f"{line}{score or k / 120}\n" for k, line in enumerate(lines))
+        rows.write_text("label,score\n" + text)
+        shown = run("verify", rows, "--max-ece", "0.9").out
+        assert ("all 120 rows have the score 0.25" in " ".join(shown.split())) is said
 
 
 def _shifted(run: Run, folder: Path) -> Path:
@@ -319,7 +356,7 @@ def test_inspect_counts_every_row_and_loses_no_event(run: Run, tmp_path: Path) -
     path.write_text("score,label\n,1\n0.2,1\n" + "0.2,0\n" * 4_999)
     said = run("inspect", path).out
     assert "5,001, 5,000 of them with score and label" in said
-    assert "0.02 % (1 of 5,000 rows has label 1)" in said
+    assert "0.020 % (1 of 5,000 rows has label 1)" in said
     assert "0.2 to 0.2, 1 distinct value\n" in said
 
 

@@ -133,6 +133,16 @@ def test_help_of_all_commands_fits_and_cuts_no_sentence(
         assert f"{name} {first}" in listed
 
 
+def test_inspect_says_which_keys_hold_objects(run: Run, tmp_path: Path) -> None:
+    """What is within them is no column."""
+    (tmp_path / "a.jsonl").write_text('{"meta": {"n": 1}, "text": "x"}\n{"meta": null, "text": "y"}\n')
+    lines = run("inspect", tmp_path / "a.jsonl").out.splitlines()
+    assert [line.split() for line in lines if line.startswith(("meta", "text"))] == [
+        ["meta", "object"],
+        ["text", "string"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("label", "facts"),
     [

@@ -220,6 +220,9 @@ def test_without_a_fit_what_looks_like_probabilities_is_noted(run: Run, tmp_path
             ):
                 assert ended.code == 0, ended.err
                 assert ("was read as log-odds" in " ".join((ended.out + ended.err).split())) is noted
+    grades = tmp_path / "grades.csv"
+    grades.write_text("score,label\n" + "0.01,0\n0.05,0\n0.2,1\n" * 40)
+    assert "was read as log-odds" in " ".join(run("measure", grades, "--scale", "logit").out.split())
 
 
 def test_logarithms_that_no_double_can_tell_from_0_or_1_are_counted(run: Run, tmp_path: Path) -> None:

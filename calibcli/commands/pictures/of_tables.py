@@ -421,7 +421,11 @@ def murphy_drawn(table: Table, asked: Asked) -> Drawn:
             rows_line(table.total_rows, table.total_positive_rows),
         ),
         ("MCB miscalibration, DSC discrimination, UNC uncertainty.", *rounding_foot(table)),
-        Brief(((f"{score.value:.{places}f}",),), rounding_foot(table), ("Brier score", score.value)),
+        Brief(
+            ((f"{score.value:.{places_for(score.value)}f}",),),
+            rounding_foot(table),
+            ("Brier score", score.value),
+        ),
     )
 
 

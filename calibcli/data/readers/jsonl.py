@@ -572,7 +572,10 @@ class JsonReader(Reader):
 
     def kinds(self, fragment: Fragment) -> tuple[tuple[str, str], ...]:
         """Return every key of the first rows with its type."""
-        return tuple((name, str(kind)) for name, kind in kinds_of(_first_rows(fragment)).items())
+        rows = _first_rows(fragment)
+        within = {name for row in rows for name, value in row.items() if isinstance(value, dict)}
+        found = kinds_of(rows).items()
+        return tuple((n, "object" if n in within and kind == pa.string() else str(kind)) for n, kind in found)
 
     def list_length(self, fragment: Fragment, name: str) -> int | None:
         """Return how many numbers the first list of a column holds, among the first rows."""

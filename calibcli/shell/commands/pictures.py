@@ -165,7 +165,8 @@ def report(
 def _refuse_suffix(output: str) -> None:
     if output != STDOUT and Path(output).suffix.lower() not in (".html", ".htm"):
         msg = f"{output}: a report is a page of HTML"
-        raise UsageProblem(msg, f"name it {Path(output).stem or 'report'}.html")
+        page = f"{Path(output).stem or 'report'}.html"
+        raise UsageProblem(msg, f"name it {page}; for a paper: measure --format latex or md, and plot")
 
 
 def _outcome(verdicts: "VerifyReport | None") -> str:

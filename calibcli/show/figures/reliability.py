@@ -57,6 +57,7 @@ from calibcli.stats.curves.reliability import (
     no_skill,
 )
 from calibcli.stats.numerics import Floats
+from calibcli.stats.table.bins import NEARLY_ALL
 from calibcli.values import dataclass
 
 
@@ -141,10 +142,12 @@ class BinnedPlots:
         many = f"{most:,}" if least == most else f"{least:,} to {most:,}"
         what = ("distinct score" if atoms else "occupied bin") + ("" if most == 1 else "s")
         where = "" if atoms else " Points stand at mean scores."
-        lone = any(one.rows.size == 1 < one.total_rows for one in self.curves) and not atoms
-        finer = (
-            ["All rows lie in one bin: --binning equal-mass puts bins where the rows are."] if lone else []
-        )
+        lone = [
+            one.rows.size for one in self.curves if one.rows.max(initial=0) >= NEARLY_ALL * one.total_rows > 1
+        ]
+        which = "All" if set(lone) == {1} else "Nearly all"
+        said = f"{which} rows lie in one bin: --binning equal-mass puts bins where the rows are."
+        finer = [said] if lone and not atoms else []
         bands = (band_sentence(one.band, one.rate_lower, called="Whiskers") for one in self.curves)
         return [f"{many} {what}.{where} {DARKER}", *finer, *dict.fromkeys(bands)]
 

@@ -167,6 +167,9 @@ def bin_index(edges: Floats, score: Floats) -> Integers:
     return found.astype(np.int64)
 
 
+# A bin with so large a share of the rows settles what is measured over all bins.
+NEARLY_ALL = 0.99
+
 # Of at most so many values, or of so many rows each on average, each may be judged by itself.
 FEW_VALUES, ROWS_EACH = 50, 20
 
