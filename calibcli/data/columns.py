@@ -93,8 +93,8 @@ def separator_hint(header: Sequence[str], sought: Callable[[str], bool] | None =
     if len(header) != 1:
         # Names with commas in them, of a file that separates its fields otherwise.
         often = next((one for one in (";", "|", "\t") if text.count(one) > text.count(",")), None)
-        found = often is not None and (sought is None or any(map(sought, text.split(often))))
-        return _separated_by(str(often)) if found else None
+        told = often is not None and (sought is None or any(map(sought, text.split(often))))
+        return _separated_by(str(often)) if told else None
     if "\t" in header[0]:
         return _separated_by("\t")
     found = next((one for one in (";", "|", ",", " ") if one in header[0].strip()), None)

@@ -194,7 +194,8 @@ def _stored(kind: pa.DataType) -> pa.DataType:
 def _as(column: "pa.ChunkedArray[Any]", kind: pa.DataType) -> "pa.ChunkedArray[Any]":
     if not isinstance(column.type, pa.DictionaryType) or column.type == kind:
         return column.cast(kind)
-    return pa.chunked_array([cast("Any", part).dictionary_decode() for part in column.chunks], kind)
+    parts = [cast("Any", part).dictionary_decode() for part in column.chunks]
+    return pa.chunked_array(parts, cast("Any", kind))
 
 
 def fits(kind: pa.DataType) -> bool:
@@ -202,7 +203,7 @@ def fits(kind: pa.DataType) -> bool:
     stored = _stored(kind)
     try:
         with pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([("x", stored)])) as writer:
-            writer.write_table(pa.table({"x": pa.nulls(1, stored)}))
+            writer.write_table(pa.table({"x": pa.nulls(1, cast("Any", stored))}))
     except (pa.ArrowException, OSError):
         return False
     return True
