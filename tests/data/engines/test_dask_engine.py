@@ -49,8 +49,9 @@ QUICK = (
 
 @dataclass
 class Cluster:
-    """A scheduler file, and the workers."""
+    """A scheduler with its file, and the workers."""
 
+    scheduler: subprocess.Popen[bytes]
     file: str
     workers: list[subprocess.Popen[bytes]]
 
@@ -67,7 +68,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A scheduler with two workers on the loopback address; it ends with these tests."""
     folder = tmp_path_factory.mktemp("dask")
     scheduler, file = scheduled(folder)
-    made = Cluster(file, [worker(file, folder) for _ in range(2)])
+    made = Cluster(scheduler, file, [worker(file, folder) for _ in range(2)])
     try:
         wait_for(file, 2)
         yield made
@@ -199,26 +200,6 @@ def test_a_scheduler_file_that_is_none_is_refused(tmp_path: Path) -> None:
             next(engine.map(squared, range(3)))
 
 
-def test_a_scheduler_that_dies_is_said_in_one_line(tmp_path: Path) -> None:
-    """Without the traceback that Dask logs where it is closed while it looks for the scheduler."""
-    scheduler, file = scheduled(tmp_path)
-    alone = worker(file, tmp_path)
-    try:
-        wait_for(file, 1)
-        logged = logging.handlers.BufferingHandler(1_000)
-        logging.getLogger("distributed.client").addHandler(logged)
-        results = engine_named(EngineName.DASK, address=file).map(squared, range(1_000))
-        next(results)
-        scheduler.kill()
-        with pytest.raises(UsageProblem, match="dask gave up"):
-            list(results)
-        assert [record.getMessage() for record in logged.buffer if record.exc_info] == []
-    finally:
-        for process in (alone, scheduler):
-            process.kill()
-            process.wait()
-
-
 def test_closing_early_leaves_nothing_running(cluster: Cluster) -> None:
     """The next job starts at once."""
     engine = engine_named(EngineName.DASK, address=cluster.file)
@@ -314,7 +295,7 @@ def test_a_worker_killed_among_bundles_changes_no_byte(
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing(cluster: Cluster) -> None:
-    """The other one does its work; this test is the last, as it ends one worker."""
+    """The other one does its work; what comes after this test has one worker."""
     engine = engine_named(EngineName.DASK, address=cluster.file)
     results = engine.map(squared, range(40))
     found = [next(results) for _ in range(5)]
@@ -322,3 +303,15 @@ def test_a_worker_killed_in_the_middle_changes_nothing(cluster: Cluster) -> None
     found += results
     assert [square for square, _ in found] == [item * item for item in range(40)]
     assert {process for _, process in found[-5:]} == {cluster.workers[1].pid}
+
+
+def test_a_scheduler_that_dies_is_said_in_one_line(cluster: Cluster) -> None:
+    """Without the traceback that Dask logs where it is closed while it looks for the scheduler: the last test."""
+    logged = logging.handlers.BufferingHandler(1_000)
+    logging.getLogger("distributed.client").addHandler(logged)
+    results = engine_named(EngineName.DASK, address=cluster.file).map(squared, range(1_000))
+    next(results)
+    cluster.scheduler.kill()
+    with pytest.raises(UsageProblem, match="dask gave up"):
+        list(results)
+    assert [record.getMessage() for record in logged.buffer if record.exc_info] == []
