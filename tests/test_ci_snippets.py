@@ -278,7 +278,6 @@ def test_gitlab_counts_each_night_in_the_state_of_its_map(bash: Bash, tmp_path: 
     script = "\n".join(night["script"])
     nights = [
         ("7", 0, 60, "59 of them new"),
-        ("7", 0, 60, "counted before"),
         ("8", 100, 150, "50 of them new"),
     ]
     variables = {

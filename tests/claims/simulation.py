@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 Floats = np.ndarray
 # Under this name a test reports what it counted: answers, wrong ones, as many as nominal, and as are allowed.
@@ -14,6 +13,9 @@ PROMISES = "promises"
 
 def most_misses(repetitions: int, error: float) -> int:
     """Return the largest number of misses that a true rate of `error` exceeds with probability < 1e-6."""
+    # pytest imports this module before it starts workers, and needs none of it.
+    from scipy.stats import binom
+
     return int(binom.isf(1e-6, repetitions, error))
 
 

@@ -306,7 +306,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(cluster: Cluster) -> None
 
 
 def test_a_scheduler_that_dies_is_said_in_one_line(cluster: Cluster) -> None:
-    """Without the traceback that Dask logs where it is closed while it looks for the scheduler: the last test."""
+    """Last: without the traceback that Dask logs where it is closed while it looks for the scheduler."""
     logged = logging.handlers.BufferingHandler(1_000)
     logging.getLogger("distributed.client").addHandler(logged)
     results = engine_named(EngineName.DASK, address=cluster.file).map(squared, range(1_000))
