@@ -27,6 +27,8 @@ _TRADE_NAMES = {
 }
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _LISTED = 20
+# What forecasts are held against, where no column has it.
+_REFERENCES = frozenset({"climatology", "base_rate", "base rate", "prevalence"})
 NAME_THE_SCORE = "name it with --score"
 
 
@@ -47,6 +49,8 @@ def named(name: str, header: Sequence[str], *, path: str) -> str:
     spelled = {folded(column): column for column in header}
     close = difflib.get_close_matches(folded(name), spelled, n=1)
     hint = f"did you mean {spelled[close[0]]!r}?" if close else None
+    if hint is None and folded(name) in _REFERENCES:
+        hint = "make one; against the base rate of these rows the skill is `calibcli measure -m brier_skill`"
     several = [one.strip() for one in name.split(",")]
     if len(several) > 1 and set(several) <= set(header):
         hint = f"these are several columns: repeat the option for each, {listing(several)}"

@@ -198,6 +198,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "apply good.csv --artifact cal.json", "No such option", "name: calibcli apply ARTIFACT INPUTS"),
     (3, "measure good.csv --by score,label", "no column 'score,label'", "repeat the option for each"),
     (2, "measure good.csv -m psi", "there is no metric 'psi'", "calibcli drift"),
+    (3, "compare good.csv -s score --reference climatology", "no column 'climatology'", "-m brier_skill"),
     (2, "measure good.csv -m E/O", "there is no metric 'E/O'", "E/O is 1 divided by the O/E ratio: -m oe"),
     (2, f"{PLOT} --kind mcb-dsc --benefit gain", "has no effect without --kind decision", "pass it"),
     (2, f"{PLOT} -s old --kind residual", "--kind residual draws one score", "make one picture for each"),
