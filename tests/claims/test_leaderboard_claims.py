@@ -52,6 +52,7 @@ def constants(rows: int, rate: float, off: float) -> World:
 
 WORLDS: dict[str, World] = {
     "usual, 100 rows": exchangeable(100, (1.0, 1.0)),
+    "rare events and ties, 30 rows": exchangeable(30, (0.3, 6.0), steps=20),
     "rare events, 100 rows": exchangeable(100, (0.2, 30.0)),
     "ties, 100 rows": exchangeable(100, (1.0, 3.0), steps=10),
     "rare events and ties, 500 rows": exchangeable(500, (1.0, 20.0), steps=20),
