@@ -287,7 +287,13 @@ class RowSelection:
         None, "--sample", section=Section.INPUT, metavar="N", least=1, help="Only N of these rows, drawn with --seed.",
         doc="Only so many of them, drawn with `seed`.",
     )  # fmt: skip
-    seed: int = option(DEFAULT_SEED, like=SEED)
+    seed: int = option(
+        DEFAULT_SEED,
+        like=SEED._replace(
+            help="Seed of --sample; nothing else is drawn with it.",
+            doc="Seed of `sample`; nothing else is drawn with it.",
+        ),
+    )
 
     @classmethod
     def of(
