@@ -233,8 +233,9 @@ def _digits(value: float, digits: int) -> str:
 
 def first_of(items: Sequence[str], most: int) -> str:
     """Return the first of several items, and how many more there are."""
-    more = f" and {count(len(items) - most)} more" if len(items) > most else ""
-    return f"{', '.join(items[:most])}{more}"
+    if len(items) <= most:
+        return listed(items)
+    return f"{', '.join(items[:most])} and {count(len(items) - most)} more"
 
 
 def step_words(step: float) -> str:

@@ -232,4 +232,4 @@ def test_rows_of_a_fit_and_classes_that_nobody_predicts_are_told(
     )
     assert (none.code, "predicts the requested class" in none.err) == (3, True)
     page = run("compare", path, *PROBS, "--artifact", zoo["temperature"]).out
-    assert "2 classes have fewer than 100 rows on a side: bee (0), cat (0)" in page
+    assert "2 classes have fewer than 100 rows on a side: bee (0) and cat (0)" in page

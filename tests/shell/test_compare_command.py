@@ -326,3 +326,13 @@ def test_nothing_is_called_undecided_or_best_that_was_not_judged(
     assert out.startswith(first)
     assert also in out
     assert never not in out
+
+
+def test_an_infinite_loss_is_said_in_words(run: Run, tmp_path: Path) -> None:
+    """One score of 0 has label 1: the log loss of the second is infinite instead of a number."""
+    lines = [
+        f"{0.1 + 0.008 * at:.3f},{0.1 + 0.008 * at if at else 0:.3f},{at % 3 == 0:d}" for at in range(100)
+    ]
+    (tmp_path / "rows.csv").write_text("a,b,label\n" + "\n".join(lines))
+    told = run("compare", tmp_path / "rows.csv", "-s", "a", "-s", "b", "-y", "label", "-m", "log_loss").out
+    assert "log loss is infinite instead of 0." in told.partition("\n\n")[0]

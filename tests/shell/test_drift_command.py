@@ -125,7 +125,7 @@ def test_texts_and_tables_of_numbers(run: Run, tmp_path: Path) -> None:
     """Text and Markdown open with the answer; CSV has a row for each column and three for each level."""
     text = run("drift", OLD, NEW, "-s", "score", *ON).out
     assert text.startswith("No shift of the scores is shown: PSI 0.00314, and up to ")
-    assert "\nNo shift of country, age is shown.\n" in text
+    assert "\nNo shift of country and age is shown.\n" in text
     assert "By convention a PSI below 0.1 is little" in text
     assert "12,000 rows" in text
     assert "age" not in text.split("PSI: what each level adds")[1]

@@ -183,7 +183,7 @@ def test_what_is_wrong_everywhere_is_said_once(run: Run, tmp_path: Path) -> None
     assert "3 of them no more than a larger segment around them: " in short
     assert short.count("part = a") == 1
     assert long.count("(as all rows)") == 3
-    assert "part  categories: part = a, part = b, part = c" in long
+    assert "part  categories: part = a, part = b and part = c" in long
 
 
 def test_a_whole_that_is_wrong_for_one_part_says_which(run: Run, tmp_path: Path) -> None:

@@ -92,6 +92,14 @@ def test_the_report_counts_what_was_left_out(run: Run, groups: Path) -> None:
         (["--sample", "50", "--seed", "2"], "850 rows not selected (--sample 50 --seed 2)."),
         (["--limit", "50"], "Only the first 50 rows, those behind were not read (--limit 50)."),
         (["--where", "day>=10", "--limit", "50"], both),
+        (["--limit", "901"], "There are fewer than 901 rows, so that --limit leaves none out (--limit 901)."),
+        (
+            ["--where", "day>=10", "--limit", "9000"],
+            (
+                "10 rows not selected; there are fewer than 9,000 others, so that --limit leaves none out "
+                "(--where 'day>=10' --limit 9000)."
+            ),
+        ),
     ):
         assert line in run("measure", groups, *ASKED, "--metric", "bias", *words).out.splitlines()
 

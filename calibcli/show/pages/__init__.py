@@ -106,7 +106,7 @@ def repair_lines(source: "InputSummary") -> list[Line]:
 
 def row_lines(source: "InputSummary") -> list[Line]:
     """Return which rows do not count, and what was done to others on request."""
-    lines = [] if source.selected is None else selected_lines(source.selected)
+    lines = [] if source.selected is None else _selected_lines(source, source.selected)
     lines += [] if source.classes is None else _class_lines(source.classes)
     if source.dropped:
         dropped = f"{plural(source.dropped, 'row')} with a missing value dropped"
@@ -114,10 +114,15 @@ def row_lines(source: "InputSummary") -> list[Line]:
     return [*lines, *clipped_lines(source.clipped)]
 
 
-def selected_lines(selected: "SelectedRows") -> list[Line]:
+def _selected_lines(source: "InputSummary", selected: "SelectedRows") -> list[Line]:
     """Return which rows were asked for, and how many were left out."""
     left = f"{plural(selected.unselected, 'row')} not selected"
-    if selected.limit is not None:
+    elsewhere = 0 if source.classes is None else source.classes.elsewhere
+    counted = source.rows + source.dropped + elsewhere
+    if selected.limit is not None and source.weight is None and counted < selected.limit:
+        there, rows = (f"{left}; there are", "others") if selected.where else ("There are", "rows")
+        left = f"{there} fewer than {selected.limit:,} {rows}, so that --limit leaves none out"
+    elif selected.limit is not None:
         first = f"only the first {plural(selected.limit, 'row')}, those behind were not read"
         left = f"{left}, then {first}" if selected.where else first[:1].upper() + first[1:]
     return [Line(f"{left} ({selected.options()}).", Tone.NOTE)]

@@ -517,14 +517,13 @@ def bias_bounds(found: Segments, *, delta: float) -> Ends:
     low, high = rate_bounds(found.positive, found.rows, delta_each_side=delta)
     ends = found.score - high, found.score - low
     as_one = found.rows * found.score * (1.0 - found.score)
-    reach = -normal_quantile(delta)
-    level = 0.5 * math.log(1.0 / delta)
-    for place in np.flatnonzero(found.variance < 0.95 * as_one).tolist():
-        rows = float(found.rows[place])
-        by_counts = math.hypot(reach * math.sqrt(float(as_one[place])), level)
-        if sum_margin(float(found.variance[place]), delta=delta) < by_counts:
-            margin = sum_margin(float(found.squares[place]), delta=delta) / rows
-            ends[0][place], ends[1][place] = found.bias[place] - margin, found.bias[place] + margin
+    by_counts = np.hypot(normal_quantile(delta) * np.sqrt(as_one), 0.5 * math.log(1.0 / delta))
+    apart = np.flatnonzero(found.variance < 0.95 * as_one)
+    by_scores = np.array([sum_margin(one, delta=delta) for one in found.variance[apart].tolist()])
+    shorter = apart[by_scores < by_counts[apart]]
+    squares = found.squares[shorter].tolist()
+    margin = np.array([sum_margin(one, delta=delta) for one in squares]) / found.rows[shorter]
+    ends[0][shorter], ends[1][shorter] = found.bias[shorter] - margin, found.bias[shorter] + margin
     return Ends(np.maximum(ends[0], found.score - 1.0), np.minimum(ends[1], found.score))
 
 
