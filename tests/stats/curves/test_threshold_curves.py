@@ -316,6 +316,7 @@ def test_a_grid_counts_as_the_table_does() -> None:
     assert net_benefits(grid_of(ScoreTable.from_rows(score, label)), AT, confidence=0.9) == exact
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.lists(st.tuples(st.sampled_from((0.1, 0.29, 0.5, 0.9, 0.7)), st.booleans()), min_size=1))
 def test_scores_of_a_grid_that_are_thresholds_reach_them(rows: list[tuple[float, bool]]) -> None:
     """Ends of cells and places within them: a cell of one score stands where that score does."""

@@ -58,12 +58,15 @@ FEW = settings(max_examples=6)
 GRID_OF_MOVES = 0.5 / 400**2
 
 
-def measured(name: MeasureName, table: Table, *, confidence: float = 0.95) -> Estimate:
-    """Return a measure through the family's own door."""
+def settings_of(table: Table) -> Settings:
+    """Return the usual ones, which share what several measures are made of."""
     bins = binned(table, Bins(Binning.EQUAL_WIDTH, equal_width_edges(15)))
-    return measure_named(
-        name, table, settings=Settings(bins=bins, equal_mass=bins, confidence=confidence, calibrated=None)
-    )
+    return Settings(bins=bins, equal_mass=bins, confidence=0.95, calibrated=None)
+
+
+def measured(name: MeasureName, table: Table) -> Estimate:
+    """Return a measure through the family's own door."""
+    return measure_named(name, table, settings=settings_of(table))
 
 
 @FEW
@@ -72,11 +75,12 @@ def test_whole_weights_give_the_value_of_repeated_rows(rows: list[tuple[float, b
     """Invariant 5: importance weights that are whole numbers give the plug-in value of as many rows."""
     counts = np.arange(len(rows)) % times + 1
     repeated = table_of([row for row, count in zip(rows, counts, strict=True) for _ in range(count)])
-    weighted = table_of(rows, weight=counts.astype(float))
+    both = [(one, settings_of(one)) for one in (table_of(rows, weight=counts.astype(float)), repeated)]
     for name in NAMES:
         # The number of bins of this one is fixed by the number of rows.
         if name is not M.DCE:
-            assert measured(name, weighted).value == pytest.approx(measured(name, repeated).value, abs=1e-9)
+            weighted, plain = (measure_named(name, one, settings=shared).value for one, shared in both)
+            assert weighted == pytest.approx(plain, abs=1e-9)
 
 
 @given(rows=PAIRS)
@@ -417,14 +421,11 @@ def test_reference_of_distance_survives_scores_next_to_certain() -> None:
 def test_shared_curves_are_made_once_for_a_table_and_anew_for_another() -> None:
     """The four of one curve, and the parts of one fit, are what each is alone."""
     one, other = uniform(200), uniform(300, 1.5)
-    bins = binned(one, Bins(Binning.EQUAL_WIDTH, equal_width_edges(15)))
-    shared = Settings(bins=bins, equal_mass=bins, confidence=0.95, calibrated=None)
+    shared = settings_of(one)
     names = (M.ICI, M.E50, M.E90, M.EMAX, M.BRIER_MCB, M.BRIER_DSC, M.LOG_LOSS_MCB, M.LOG_LOSS_UNC)
-    for table in (one, other, one):
-        for name in names:
-            alone = Settings(bins=bins, equal_mass=bins, confidence=0.95, calibrated=None)
-            expected = measure_named(name, table, settings=alone).value
-            assert measure_named(name, table, settings=shared).value == expected, name
+    alone = [{name: measured(name, table).value for name in names} for table in (one, other)]
+    for table, expected in zip((one, other, one), (*alone, alone[0]), strict=True):
+        assert expected == {name: measure_named(name, table, settings=shared).value for name in names}
     calls: list[int] = []
     made = [shared.shared.once("a number", one, lambda: calls.append(0) or len(calls)) for _ in range(3)]
     assert made == [1, 1, 1]
@@ -526,8 +527,9 @@ def test_too_few_rows_leave_a_curve_without_an_interval(
 ) -> None:
     """All four indices say why, and none of them has an interval from nothing."""
     table = ScoreTable.from_rows(np.asarray(score), np.arange(len(score)) * 7 % len(score) < positive)
+    shared = Shared()
     for name in (M.ICI, M.E50, M.E90, M.EMAX):
-        found = measured(name, table)
+        found = calibration_index(table, name=name, shared=shared)
         said = [one for one in found.assumptions if one.startswith("no interval")]
         assert said == ([] if reason is None else [f"no interval: {reason}"])
         assert (found.interval is None) == (reason is not None)
@@ -538,13 +540,14 @@ def test_the_largest_gap_is_that_of_these_scores() -> None:
     rng = np.random.default_rng(18)
     score = rng.random(300)
     table = ScoreTable.from_rows(score, rng.random(300) < 1.0 - score)
-    largest = calibration_index(table, name=M.EMAX).interval
+    shared = Shared()
+    largest = calibration_index(table, name=M.EMAX, shared=shared).interval
     assert largest is not None
     assert largest.target is Target.FIXED_DESIGN
     # The curve of the population is 1 - f: 1 is its largest gap, at scores of 0 and 1.
     assert largest.ends[0] <= np.abs(1.0 - 2.0 * score).max() <= largest.ends[1] < 1.0
     for name in (M.ICI, M.E50, M.E90):
-        interval = calibration_index(table, name=name).interval
+        interval = calibration_index(table, name=name, shared=shared).interval
         assert interval is not None
         assert interval.target is Target.POPULATION
 
