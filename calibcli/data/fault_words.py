@@ -328,7 +328,9 @@ def _said_of_labels(
         either = " or ".join(f"--positive {shlex.quote(one)}" for one in sorted(seen, key=_label_order))
         return said, f"pass {either}: the label whose probability the score is"
     said = f"{some} labels are neither 0 nor 1; {first}; there are {_labels_listed(seen)}"
-    return said, "pass --positive VALUE: that label counts as 1, all others as 0"
+    amounts = all(re.fullmatch(r"-?\d+([.,]\d+)?", one) for one in seen)
+    made = "; of amounts, make a column that is 1 where they reach a limit" if amounts else ""
+    return said, f"pass --positive VALUE: that label counts as 1, all others as 0{made}"
 
 
 def _soft(labels: Iterable[str]) -> bool:

@@ -160,6 +160,11 @@ CASES = {
     "many labels": ("score,label\n" + "".join(f"0.5,{i}\n" for i in range(9)), ASKED,
         ("p.csv, column 'label': 7 of 9 labels are neither 0 nor 1; the first is '2' at row 3; "
         "there are '0', '1', '2', '3', '4' and more"),
+        ("pass --positive VALUE: that label counts as 1, all others as 0; "
+        "of amounts, make a column that is 1 where they reach a limit")),
+    "many words": ("score,label\n" + "".join(f"0.5,{i}\n" for i in "abc"), ASKED,
+        ("p.csv, column 'label': 3 of 3 labels are neither 0 nor 1; the first is 'a' at row 1; "
+        "there are 'a', 'b' and 'c'"),
         "pass --positive VALUE: that label counts as 1, all others as 0"),
     "positive never occurs": ("score,label\n0.5,a\n0.2,b\n",
         Columns(score="score", label="label", positive="c"),
