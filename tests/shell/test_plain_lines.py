@@ -59,10 +59,9 @@ def test_other_names_of_diagrams_and_the_nearest_of_all(
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()
     assert all(PlotKind(name) in PlotKind for name in KIND_ALIASES)
-    for name, ours in (("dca", "decision"), ("reliability", "smooth")):
-        assert run("plot", EVALUATION, "--kind", name, "-o", f"{name}.svg").code == 0
-        assert run("plot", EVALUATION, f"--kind={ours}", "-o", f"{ours}.svg").code == 0
-        assert Path(f"{name}.svg").read_bytes() == Path(f"{ours}.svg").read_bytes()
+    assert run("plot", EVALUATION, "--kind", "dca", "-o", "dca.svg").code == 0
+    assert run("plot", EVALUATION, "--kind=decision", "-o", "ours.svg").code == 0
+    assert Path("dca.svg").read_bytes() == Path("ours.svg").read_bytes()
     Path("calibcli.toml").write_text('[plot]\nkind = "dca"\n[fit]\nmethod = "sigmoid"\n')
     run("plot", EVALUATION, "-o", "set.svg")
     assert Path("set.svg").read_bytes() == Path("dca.svg").read_bytes()
