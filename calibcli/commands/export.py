@@ -34,7 +34,7 @@ from calibcli.stats.table.levels import number_words
 if TYPE_CHECKING:
     from calibcli.export.sql import SqlAsk
 
-_NAME, _TABLE = "calibrated", "predictions"
+_NAME, TABLE = "calibrated", "predictions"
 # How times and dates with a time begin.
 _TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:")
 
@@ -46,14 +46,14 @@ def export(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
     from calibcli.export.sql import MODEL, as_model, as_view
 
     if ask.form is SqlForm.VIEW:
-        view, table = _given(ask.view, _NAME), _given(ask.table, _TABLE)
+        view, table = _given(ask.view, _NAME), _given(ask.table, TABLE)
         if view.casefold() == table.casefold():
             msg = f"the view {view} would replace the {table} that it reads"
             raise UsageProblem(msg, "--view gives it another name")
         query = _exported(artifact, ask).decode()
         return as_view(query, view, ask.dialect or SqlDialect.DUCKDB).encode()
     query = _exported(artifact, replace(ask, table=MODEL)).decode()
-    return as_model(query, _given(ask.table, _TABLE)).encode()
+    return as_model(query, _given(ask.table, TABLE)).encode()
 
 
 def _exported(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
@@ -188,7 +188,7 @@ def _sql(ask: ExportAsk, scores: tuple[str, ...], *, places: int | None = None) 
     from calibcli.export.sql import SqlAsk
 
     dialect = ask.dialect or SqlDialect.DUCKDB
-    table = _given(ask.table, _TABLE)
+    table = _given(ask.table, TABLE)
     return SqlAsk(dialect, scores, table, _given(ask.name, _NAME), places)
 
 

@@ -292,6 +292,9 @@ def name(word: str, dialect: SqlDialect) -> str:
         most = f"names in {dialect.value.title()} have at most {spelling.longest_name}"
         msg = f"{word!r} has {len(word.encode())} bytes, and {most}"
         raise UsageProblem(msg, "choose a shorter name")
+    if dialect is SqlDialect.MYSQL and word.endswith(" "):
+        msg = f"{word!r} ends in a blank, which no name in MySQL or MariaDB does"
+        raise UsageProblem(msg, "choose a name without it")
     if spelling.substituted and "${" in word:
         msg = f"{word!r}: Spark replaces what stands in ${{...}} before it reads a query"
         raise UsageProblem(msg, "rename the column, or choose another")

@@ -648,6 +648,8 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "export beta.json --to onnx --as view", "--as has no effect on --to onnx", ""),
     (2, "export beta.json --to sql --view v", "--view is for --as view", "pass --as view too"),
     (2, "export beta.json --to sql --as view --view A --table a", "replace the a that it", "another name"),
+    (2, "export beta.json --to sql --as dbt --table m -o m.sql", "would call the model m", "another name"),
+    (2, "export beta.json --to sql --dialect mysql -s 'score '", "'score ' ends in a blank", "without it"),
     (2, "export beta.json --to sql --as dbt --table a.b.c", "neither a model of dbt", "--table SOURCE.TABLE"),
     (2, "export beta.json --to sql --as dbt --table '{{ x }}'", "writes ref() and", "without braces"),
     (2, "export beta.json --to sql --as dbt --name '{{ x }}'", "words of its own", "use --as view"),

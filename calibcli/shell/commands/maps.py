@@ -4,11 +4,12 @@ import inspect
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import PurePath
 
 from calibcli.data.outputs import is_terminal
 from calibcli.errors import IdleOption, OutputProblem, UsageProblem
 from calibcli.families import Known
-from calibcli.names import STDOUT, ClassMethod, EngineName, ExportTarget, OnUnseen, RecalibratorName
+from calibcli.names import STDOUT, ClassMethod, EngineName, ExportTarget, OnUnseen, RecalibratorName, SqlForm
 from calibcli.options import fitting
 from calibcli.options.output import ArtifactFile, Inputs, Output
 from calibcli.options.rows import (
@@ -230,8 +231,8 @@ def export(artifact: ArtifactFile, ask: fitting.ExportAsk, out: Output) -> None:
       calibcli export cal.json --to sklearn --prior 0.02 -o calibrated.py
       calibcli export cal.json --to onnx -o calibrated.onnx
     """
+    from calibcli.commands.export import TABLE, query_notes
     from calibcli.commands.export import export as exported
-    from calibcli.commands.export import query_notes
     from calibcli.data.formats import refuse_promise
     from calibcli.data.outputs import refuse_existing, write_file
     from calibcli.documents.artifact import GroupArtifact, read_any_map
@@ -246,6 +247,9 @@ def export(artifact: ArtifactFile, ask: fitting.ExportAsk, out: Output) -> None:
     kind = "python" if ask.target is ExportTarget.SKLEARN else ask.target.value
     ending = ".py" if kind == "python" else f".{kind}"
     refuse_promise(out.output, kind, what=f"--to says {ask.target.value}", hint=f"name it calibrated{ending}")
+    if ask.form is SqlForm.DBT and PurePath(out.output).stem == (ask.table or TABLE):
+        msg = f"dbt would call the model {ask.table or TABLE}, after its file, which is what it reads"
+        raise UsageProblem(msg, "give the file another name, or pass --table MODEL")
     loaded = read_any_map(artifact)
     write_file(out.output, exported(loaded, ask))
     say_notes((*loaded.doubts, *query_notes(loaded, ask)), quiet=out.quiet)
