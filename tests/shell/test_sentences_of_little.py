@@ -111,7 +111,7 @@ def test_groups_that_one_measure_shows_are_not_called_shown_by_none(run: Run, cs
         for k, (one, y) in enumerate(zip(score.tolist(), label, strict=True))
     ]
     said = run("measure", csv_of("score,label,site", *lines), "--by", "site", "-m", "ece,linf").out
-    assert "By maximum calibration error, scores are miscalibrated in site=a, site=b; all at once" in said
+    assert "By maximum calibration error, scores are miscalibrated in site=a and site=b; all at once" in said
     assert "none by itself" not in said
 
 

@@ -89,7 +89,7 @@ def test_groups_that_were_left_out_are_named(run: Run, grouped: Path) -> None:
         "verify", grouped, *CHURN, "--by", "half", "--max-ece", "0.1", "--min-group-rows", "2000", code=0
     )
     assert (
-        "2 groups of fewer than 2,000 rows (--min-group-rows) are not tested: half a (1,500), b (1,500)"
+        "2 groups of fewer than 2,000 rows (--min-group-rows) are not tested: half a (1,500) and b (1,500)"
         in ended.out
     )
 

@@ -185,10 +185,10 @@ def test_lights_are_those_of_the_literature(p_value: float | None, colour: str) 
 @pytest.mark.parametrize(
     ("left_out", "words"),
     [
-        ({"race=3": 85, "race=4": 7}, "are not measured: race 3 (85), 4 (7)"),
+        ({"race=3": 85, "race=4": 7}, "are not measured: race 3 (85) and 4 (7)"),
         ({"race=a=b": 2}, "is not measured: race a=b (2)"),
         ({"top-label=c": 0}, "1 group without rows is not measured: top-label c (0)"),
-        ({"race=3/sex=1": 8, "race=4/sex=1": 7}, "are not measured: race=3/sex=1 (8), race=4/sex=1 (7)"),
+        ({"race=3/sex=1": 8, "race=4/sex=1": 7}, "are not measured: race=3/sex=1 (8) and race=4/sex=1 (7)"),
     ],
 )
 def test_a_column_of_small_groups_is_named_once(left_out: dict[str, int], words: str) -> None:
