@@ -880,14 +880,14 @@ class MeasureName(Explained):
             numbers.
         Interval: For the population, approximate. Each row adds to the area by its label and changes the
             coverage of all below it. The mean of that influence has Gaffke's bound (docs/methods.md). The row
-            that it adds, which has not been seen, is one of label 0 above all others. None with importance
-            weights. It is two or three times as wide as a bootstrap interval, and has to be: where a share e
-            of the surest rows are all wrong they add e (1 - ln e) to the area. For a share of 0.39 % that is
-            0.025, and one in forty samples of 950 rows shows none of them. Bootstrap intervals at 95 % missed
-            in 47 % of 300 samples of 100 rows with a risk of 1 %, these in 0.7 %. With the area comes a
-            cutoff: of 20 scores, one at every twentieth of the ranks, it is the one that keeps most rows with
-            90 % of label 1 among them. The share kept has an interval by Clopper and Pearson's bounds at a
-            twentieth of the error. That holds at any number of rows.
+            that it adds, which has not been seen, is above all others: of label 0 for the upper end, of label
+            1 for the lower one. None with importance weights. It is two or three times as wide as a bootstrap
+            interval, and has to be: where a share e of the surest rows are all wrong they add e (1 - ln e) to
+            the area. For a share of 0.39 % that is 0.025, and one in forty samples of 950 rows shows none of
+            them. Bootstrap intervals at 95 % missed in 47 % of 300 samples of 100 rows with a risk of 1 %,
+            these in 0.7 %. With the area comes a cutoff: of 20 scores, one at every twentieth of the ranks,
+            it is the one that keeps most rows with 90 % of label 1 among them. The share kept has an interval
+            by Clopper and Pearson's bounds at a twentieth of the error. That holds at any number of rows.
         Assumes: Rows are independent and held out. Label 1 is what may be kept, such as a right answer. "By
             chance" is the area on average over labels drawn from the scores, and its range.
         Reference: Geifman, Uziel & El-Yaniv (2019), ICLR; Zhou, Van Landeghem, Popordanoska & Blaschko

@@ -154,8 +154,8 @@ class Influence:
         if name is MeasureName.AURC:
             kept = RiskCoverage.of(table)
             if_label = kept.area + np.array(kept.influence)[:, ::-1]
-            most = kept.area + kept.most
-            ends = min(0.0, float(if_label.min())), max(most, float(if_label.max()))
+            least, most = kept.area + kept.least, kept.area + kept.most
+            ends = min(least, float(if_label.min())), max(most, float(if_label.max()))
             return cls(table.upper, if_label, (ends, ends))
         ranked = _Ranked.of(table.positive, table.weight - table.positive)
         scale, offset = (2.0, -1.0) if name is MeasureName.GINI else (1.0, 0.0)
@@ -319,13 +319,27 @@ class RiskCoverage:
         """The influence of one row more, of label 0 and above all others, at most."""
         return 1.0 + math.log(float(self.rows.sum()) + 1.0)
 
+    @property
+    def least(self) -> float:
+        """The influence of one row more, of label 1 and above all others.
+
+        It takes as much from the area as it adds rows to every number of rows that is kept: at k rows of
+        which w are wrong w/k falls to w/(k + 1).
+        """
+        risk, after = self.wrong / self.rows, np.cumsum(self.rows)
+        before = np.maximum(after - self.rows, 0.0)
+        ahead = np.cumsum(self.wrong) - self.wrong - before * risk
+        falls = ahead * (1.0 / (before + 1.0) - 1.0 / (after + 1.0))
+        falls += risk * (_harmonic(after + 1.0) - _harmonic(before + 1.0))
+        return -self.area - float(falls.sum())
+
     def interval(self, confidence: float) -> Interval:
         """Return the interval of the area: Gaffke's bound on the mean influence of a row."""
         wrong, right = self.influence
         values = gathered((wrong, self.wrong), (right, self.rows - self.wrong))
         delta = (1.0 - confidence) / 2.0
         upper = values.upper_bound(most=max(self.most, float(wrong.max())), delta=delta)
-        lower = values.lower_bound(least=min(-self.area, float(right.min())), delta=delta)
+        lower = values.lower_bound(least=min(self.least, float(right.min())), delta=delta)
         ends = max(0.0, self.area + lower), min(1.0, self.area + upper)
         return Interval(*ends, confidence, RISK_METHOD, Target.POPULATION, finite_sample=False)
 

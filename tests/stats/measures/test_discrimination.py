@@ -286,6 +286,35 @@ def test_interval_of_risk_over_coverage_covers(law: str, times: int) -> None:
     assert (missed <= binom.isf(1e-6, times, 0.025)).all()
 
 
+@pytest.mark.parametrize("values", [3, 1_000])
+def test_a_row_of_label_1_above_all_others_takes_from_the_area_what_is_said(values: int) -> None:
+    """The area with such a row, ties and all."""
+    rng = np.random.default_rng(3)
+    score, label = 0.9 * np.round(rng.random(60) * values) / values, rng.random(60) < 0.3
+    one = RiskCoverage.of(ScoreTable.from_rows(score, label))
+    more = RiskCoverage.of(ScoreTable.from_rows(np.append(score, 0.95), np.append(label, np.True_)))
+    assert one.least == pytest.approx(61 * (more.area - one.area))
+
+
+@pytest.mark.parametrize("times", [1_000, pytest.param(40_000, marks=pytest.mark.slow)])
+def test_risk_over_coverage_allows_for_right_rows_that_a_sample_has_not(times: int) -> None:
+    """Of 1,000 rows 3 are far above the others, half of them right: one sample in twenty has none."""
+    rng, share = np.random.default_rng(11), 0.003
+    above = share * (1.0 - math.log(share))
+    area = 0.5 * above + 0.9995 * (1.0 - above)
+    top = rng.binomial(1_000, share, times)
+    drawn = np.column_stack((top, rng.binomial(1_000 - top, 0.0005), rng.binomial(top, 0.5)))
+    samples, often = np.unique(drawn, axis=0, return_counts=True)
+    missed = 0
+    for (high, low_ones, high_ones), many in zip(samples, often, strict=True):
+        rows, ones = np.array([1_000 - high, high]), np.array([low_ones, high_ones])
+        some = rows > 0
+        found = aurc(ScoreTable(np.array([0.0005, 0.5])[some], rows[some], ones[some]), confidence=0.99)
+        assert found.interval is not None
+        missed += many * (not found.interval.lower <= area <= found.interval.upper)
+    assert missed <= binom.isf(1e-6, times, 0.01)
+
+
 def wrong_at(u: np.ndarray, start: float, rise: float, most: int | None) -> np.ndarray:
     """Return the rate of label 0 at a rank, in steps where scores are tied."""
     return start + rise * (u if most is None else (np.floor(u * most) + 0.5) / most)
