@@ -23,6 +23,7 @@ from calibcli.data.score_words import entry_of
 from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale
 from calibcli.options.numerals import ALIKE, number_of
+from calibcli.values import dataclass
 
 _MOST_FAULTS = 5
 # Scores that pass 0 or 1 by less than this have been rounded, or added up from rounded ones.
@@ -49,24 +50,11 @@ def problem_of(
     lacking = [one for one in found if one[0].name.startswith("MISSING") or one[0] is FaultKind.NO_SCORE]
     # What `--on-missing drop` would leave out is said at once: it would hide the rest.
     first = lacking if found[0] in lacking else found[:1]
-    said = [_problem(*one, findings, resolved, partly=partly) for one in first]
+    said = [_Case(*one, findings, resolved, partly).problem() for one in first]
     messages = [message for message, _ in said[:_MOST_FAULTS]]
     more = [f"{len(said) - _MOST_FAULTS:,} more columns lack values"] if len(said) > _MOST_FAULTS else []
     hint = said[-1 if first[-1][0] is FaultKind.NO_SCORE else 0][1]
     return InputProblem(f"{shown}, {'; '.join([*messages, *more])}", hint)
-
-
-def _problem(
-    kind: FaultKind, place: int, findings: Findings, resolved: ResolvedColumns, *, partly: bool
-) -> tuple[str, str]:
-    # Of lists every value counts, of other columns each by itself.
-    in_list = kind is FaultKind.OUTSIDE and resolved.probs is not None and resolved.probs.in_list
-    values = findings.rows * (len(resolved.classes) if in_list else 1)
-    rows = f"{'the first ' if partly else ''}{values:,}"
-    message, hint = _said(
-        kind, findings, resolved, fault=findings.faults[kind, place], rows=rows, place=place
-    )
-    return f"column {column_of(kind, resolved, place)!r}: {message}", hint
 
 
 def never_positive(findings: Findings, resolved: ResolvedColumns, *, shown: str) -> InputProblem | None:
@@ -183,42 +171,165 @@ _WORDS = {
 }
 
 
-def _said(
-    kind: FaultKind, findings: Findings, resolved: ResolvedColumns, *, fault: Fault, rows: str, place: int
-) -> tuple[str, str]:
-    some, one = f"{fault.count:,} of {rows}", fault.count == 1
-    first = f"the first is {fault.value} at row {fault.row:,}"
-    if kind.name.startswith("MISSING"):
-        said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
+@dataclass(frozen=True, slots=True, eq=False)
+class _Case:
+    """A kind of fault, at the place of a column among the score columns, and what it was found in."""
+
+    kind: FaultKind
+    place: int
+    findings: Findings
+    resolved: ResolvedColumns
+    partly: bool
+
+    @property
+    def fault(self) -> Fault:
+        return self.findings.faults[self.kind, self.place]
+
+    @property
+    def _some(self) -> str:
+        """How many of how many: of lists every value counts, of other columns each by itself."""
+        probs = self.resolved.probs
+        in_list = self.kind is FaultKind.OUTSIDE and probs is not None and probs.in_list
+        values = self.findings.rows * (len(self.resolved.classes) if in_list else 1)
+        return f"{self.fault.count:,} of {'the first ' if self.partly else ''}{values:,}"
+
+    @property
+    def _first(self) -> str:
+        return f"the first is {self.fault.value} at row {self.fault.row:,}"
+
+    def problem(self) -> tuple[str, str]:
+        """Return what is wrong, and what to do."""
+        message, hint = self._said()
+        return f"column {column_of(self.kind, self.resolved, self.place)!r}: {message}", hint
+
+    def _said(self) -> tuple[str, str]:
+        kind, resolved, fault, some = self.kind, self.resolved, self.fault, self._some
+        one = fault.count == 1
+        if kind.name.startswith("MISSING"):
+            said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
+            if resolved.label is None:
+                others = "`plan` and `drift` take --on-missing drop"
+                return said, f"`apply --on-missing null` leaves their probability empty; {others}"
+            pairs = "; pairwise uses the rows where both scores of a pair have a value"
+            more = pairs if resolved.requested.in_pairs and kind is FaultKind.MISSING_SCORE else ""
+            return said, f"--on-missing drop leaves such rows out and reports how many{more}"
+        if kind in (FaultKind.NO_SCORE, FaultKind.OUTSIDE):
+            return self._of_scores()
+        if kind is FaultKind.NOT_BINARY:
+            return self._of_labels()
+        if kind in (FaultKind.NOT_SUMMING, FaultKind.WRONG_LENGTH, FaultKind.NOT_A_CLASS):
+            return self._of_classes()
+        if kind is FaultKind.RESPELLED:
+            said = (
+                f"labels {{are}} text that equals --positive {resolved.requested.positive} only as a number"
+            )
+            hint = f"pass --positive {fault.value} if it stands for 1, or write all labels the same way"
+        elif kind is FaultKind.UNSEEN_GROUP:
+            said = "rows {are} of a group that the fit has not seen"
+            member = resolved.requested.member
+            other = None
+            if isinstance(member, MemberColumn):
+                other = member.respelled(fault.value[1:-1], renamed=member.pooled)
+            hint = "pass --unseen pooled to use the map fitted to all rows for them"
+            if other is not None:
+                alike = "groups are compared as text: write them the same way, or fit again"
+                hint = f"the fit has {other!r}, and {alike}"
+        else:
+            said, hint = _WORDS[kind]
+        return f"{some} {said.format(are='is' if one else 'are')}; {self._first}", hint
+
+    def _of_scores(self) -> tuple[str, str]:
+        findings, fault, scale, some = self.findings, self.fault, self.resolved.requested.read_as, self._some
+        if self.kind is FaultKind.NO_SCORE:
+            neither = f"{some} values {'is' if fault.count == 1 else 'are'} neither a number nor a phrase"
+            example = "70" if scale is Scale.PERCENT else ".7"
+            entry = entry_of(ast.literal_eval(_by_number(findings, self.place)[0].value))
+            hint = _PHRASES_MISSING.format(example=example, entry=entry)
+            return f"{neither} of --score-map: {_phrases(findings, self.place)}", hint
+        most = 100 if scale is Scale.PERCENT else 1
+        where = "above 0, as no log-probability does" if scale is Scale.LOGPROB else f"outside [0, {most}]"
+        lie = "lies" if fault.count == 1 else "lie"
+        hint = self._range_hint()
+        if 1 < fault.count < findings.rows and fault.lowest == fault.highest:
+            hint = f"if {fault.value} stands for a missing value, leave it empty; else {hint}"
+        return f"{some} values {lie} {where}; {self._first}", hint
+
+    def _range_hint(self) -> str:
+        fault, resolved = self.fault, self.resolved
+        scale = resolved.requested.read_as
+        logs = scale is Scale.LOGPROB
+        most = 0.0 if logs else 100.0 if scale is Scale.PERCENT else 1.0
+        rounded = fault.lowest >= -_ROUNDED and fault.highest <= most + _ROUNDED
         if resolved.label is None:
-            others = "`plan` and `drift` take --on-missing drop"
-            return said, f"`apply --on-missing null` leaves their probability empty; {others}"
-        pairs = "; pairwise uses the rows where both scores of a pair have a value"
-        more = pairs if resolved.requested.in_pairs and kind is FaultKind.MISSING_SCORE else ""
-        return said, f"--on-missing drop leaves such rows out and reports how many{more}"
-    if kind in (FaultKind.NO_SCORE, FaultKind.OUTSIDE):
-        return _said_of_scores(kind, findings, resolved, fault=fault, some=some, place=place)
-    if kind is FaultKind.NOT_BINARY:
-        hard = findings.hard_scores
-        return _said_of_labels(findings.labels, resolved, some=some, first=first, hard_scores=hard)
-    if kind in (FaultKind.NOT_SUMMING, FaultKind.WRONG_LENGTH, FaultKind.NOT_A_CLASS):
-        return _said_of_classes(kind, findings, resolved, fault=fault, some=some)
-    if kind is FaultKind.RESPELLED:
-        said = f"labels {{are}} text that equals --positive {resolved.requested.positive} only as a number"
-        hint = f"pass --positive {fault.value} if it stands for 1, or write all labels the same way"
-    elif kind is FaultKind.UNSEEN_GROUP:
-        said = "rows {are} of a group that the fit has not seen"
-        member = resolved.requested.member
-        other = None
-        if isinstance(member, MemberColumn):
-            other = member.respelled(fault.value[1:-1], renamed=member.pooled)
-        hint = "pass --unseen pooled to use the map fitted to all rows for them"
-        if other is not None:
-            alike = "groups are compared as text: write them the same way, or fit again"
-            hint = f"the fit has {other!r}, and {alike}"
-    else:
-        said, hint = _WORDS[kind]
-    return f"{some} {said.format(are='is' if one else 'are')}; {first}", hint
+            requested = f"they were read with --scale {scale}: is that their scale"
+            percent = scale is Scale.PROB and fault.lowest >= -_ROUNDED and 1.5 < fault.highest <= 100.0
+            way = (
+                "pass --scale percent, or --scale logit;"
+                if percent
+                else f"{requested}, and is the column right?"
+            )
+            way = f"{requested}? --on-range clip moves them to the nearest end;" if rounded else way
+            return f"{way} `apply --on-range null` leaves their probability empty"
+        if rounded:
+            return "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"
+        if logs and fault.highest <= 1.0:
+            return "leave out --scale logprob if these are probabilities"
+        if logs or scale is Scale.PERCENT:
+            what = "log-probabilities" if logs else "percentages"
+            return f"these are no {what}: name another column, or another --scale"
+        return f"these are no probabilities: {_ways_from_range(fault.lowest, fault.highest)}"
+
+    def _of_labels(self) -> tuple[str, str]:
+        resolved, seen = self.resolved, list(self.findings.labels)
+        listed = _labels_listed(seen)
+        said = f"{self._some} labels are neither 0 nor 1; {self._first}; there are {listed}"
+        if len(seen) == 2:
+            said = f"the labels are {listed}, not 0 and 1"
+        numbers = [number_of(label) for label in seen]
+        if all(one is not None and 0 <= one <= 1 for one in numbers) and not {0, 1}.issuperset(numbers):
+            # Soft labels, as it seems.
+            usual = folded(resolved.label or "") in SCORE_NAMES or folded(resolved.score) in LABEL_NAMES
+            columns = f"-s {shlex.quote(resolved.label or '')} -y {shlex.quote(resolved.score)}"
+            swapped = usual or self.findings.hard_scores
+            return said, f"are score and label swapped? Try {columns}" if swapped else SOFT
+        if len(seen) == 1:
+            positive = shlex.quote(seen[0])
+            said = f"the only label is {seen[0]!r}, not 0 or 1"
+            return said, f"pass --positive {positive} if it stands for 1"
+        if len(seen) == 2:
+            either = " or ".join(f"--positive {shlex.quote(one)}" for one in sorted(seen, key=_label_order))
+            return said, f"pass {either}: the label whose probability the score is"
+        amounts = all(re.fullmatch(r"-?\d+([.,]\d+)?", one) for one in seen)
+        made = "; of amounts, make a column that is 1 where they reach a limit" if amounts else ""
+        return said, f"pass --positive VALUE: that label counts as 1, all others as 0{made}"
+
+    def _of_classes(self) -> tuple[str, str]:
+        some, one, classes = self._some, self.fault.count == 1, self.resolved.classes
+        do, name = ("does", "names") if one else ("do", "name")
+        if self.kind is FaultKind.NOT_SUMMING:
+            return f"{some} rows {do} not sum to 1 within 0.001; {self._first}", self._sum_hint()
+        if self.kind is FaultKind.WRONG_LENGTH:
+            said = f"{some} lists {do} not hold {len(classes):,} numbers; {self._first}"
+            return said, "every row needs a number for each class: 0 for each option that a question lacks"
+        said = f"{some} labels {name} none of the {len(classes):,} classes {listing(classes)}; {self._first}"
+        strange = f"{said}; there are {_labels_listed(self.findings.labels)}"
+        return strange, "--classes a,b,c names the classes in the order of their columns"
+
+    def _sum_hint(self) -> str:
+        fault, resolved = self.fault, self.resolved
+        several = resolved.requested.several
+        if several is not None and several.on_sum is OnSum.NORMALISE:
+            return "a row whose sum is 0 or infinite cannot be divided by it: leave such rows out"
+        if resolved.requested.read_as is Scale.PROB and (fault.lowest < 0.0 or fault.highest > 1.5):
+            return (
+                "for logits pass --scale logit; if rounded pass --on-sum normalise, which divides rows by "
+                "their sum; --on-sum accept uses rows as they are"
+            )
+        missing = "is every class among them? " if fault.highest < 1.0 else ""
+        way = f"{missing}pass --on-sum normalise to divide such rows by their sum, or"
+        if resolved.label is None:
+            return f"{way} `apply --on-sum null` to leave their probabilities empty"
+        return f"{way} --on-sum accept to use them as is"
 
 
 _MOST_PHRASES = 5
@@ -228,25 +339,6 @@ _PHRASES_MISSING = (
 )
 # Of a phrase so many letters are shown.
 _SHOWN = 60
-
-
-def _said_of_scores(
-    kind: FaultKind, findings: Findings, resolved: ResolvedColumns, *, fault: Fault, some: str, place: int
-) -> tuple[str, str]:
-    if kind is FaultKind.NO_SCORE:
-        neither = f"{some} values {'is' if fault.count == 1 else 'are'} neither a number nor a phrase"
-        example = "70" if resolved.requested.read_as is Scale.PERCENT else ".7"
-        entry = entry_of(ast.literal_eval(_by_number(findings, place)[0].value))
-        hint = _PHRASES_MISSING.format(example=example, entry=entry)
-        return f"{neither} of --score-map: {_phrases(findings, place)}", hint
-    scale, first = resolved.requested.read_as, f"the first is {fault.value} at row {fault.row:,}"
-    most = 100 if scale is Scale.PERCENT else 1
-    where = "above 0, as no log-probability does" if scale is Scale.LOGPROB else f"outside [0, {most}]"
-    lie = "lies" if fault.count == 1 else "lie"
-    hint = _range_hint(fault, resolved)
-    if 1 < fault.count < findings.rows and fault.lowest == fault.highest:
-        hint = f"if {fault.value} stands for a missing value, leave it empty; else {hint}"
-    return f"{some} values {lie} {where}; {first}", hint
 
 
 def _phrases(findings: Findings, place: int) -> str:
@@ -309,69 +401,6 @@ def gap_words(findings: Findings, resolved: ResolvedColumns) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _said_of_labels(
-    labels: Iterable[str], resolved: ResolvedColumns, *, some: str, first: str, hard_scores: bool
-) -> tuple[str, str]:
-    seen = list(labels)
-    if _soft(seen):
-        said = f"{some} labels are neither 0 nor 1; {first}; there are {_labels_listed(seen)}"
-        usual = folded(resolved.label or "") in SCORE_NAMES or folded(resolved.score) in LABEL_NAMES
-        columns = f"-s {shlex.quote(resolved.label or '')} -y {shlex.quote(resolved.score)}"
-        hint = f"are score and label swapped? Try {columns}" if usual or hard_scores else SOFT
-        return (f"the labels are {_labels_listed(seen)}, not 0 and 1" if len(seen) == 2 else said), hint
-    if len(seen) == 1:
-        positive = shlex.quote(seen[0])
-        said = f"the only label is {seen[0]!r}, not 0 or 1"
-        return said, f"pass --positive {positive} if it stands for 1"
-    if len(seen) == 2:
-        said = f"the labels are {_labels_listed(seen)}, not 0 and 1"
-        either = " or ".join(f"--positive {shlex.quote(one)}" for one in sorted(seen, key=_label_order))
-        return said, f"pass {either}: the label whose probability the score is"
-    said = f"{some} labels are neither 0 nor 1; {first}; there are {_labels_listed(seen)}"
-    amounts = all(re.fullmatch(r"-?\d+([.,]\d+)?", one) for one in seen)
-    made = "; of amounts, make a column that is 1 where they reach a limit" if amounts else ""
-    return said, f"pass --positive VALUE: that label counts as 1, all others as 0{made}"
-
-
-def _soft(labels: Iterable[str]) -> bool:
-    """Whether labels are numbers from 0 to 1, and some of them neither."""
-    numbers = [number_of(label) for label in labels]
-    return all(one is not None and 0 <= one <= 1 for one in numbers) and not {0, 1}.issuperset(numbers)
-
-
-def _said_of_classes(
-    kind: FaultKind, findings: Findings, resolved: ResolvedColumns, *, fault: Fault, some: str
-) -> tuple[str, str]:
-    classes = () if resolved.probs is None else resolved.probs.classes
-    do = "does" if fault.count == 1 else "do"
-    first = f"the first is {fault.value} at row {fault.row:,}"
-    if kind is FaultKind.NOT_SUMMING:
-        return f"{some} rows {do} not sum to 1 within 0.001; {first}", _sum_hint(fault, resolved)
-    if kind is FaultKind.WRONG_LENGTH:
-        said = f"{some} lists {do} not hold {len(classes):,} numbers; {first}"
-        return said, "every row needs a number for each class: 0 for each option that a question lacks"
-    name = "names" if fault.count == 1 else "name"
-    said = f"{some} labels {name} none of the {len(classes):,} classes {listing(classes)}; {first}"
-    strange = f"{said}; there are {_labels_listed(findings.labels)}"
-    return strange, "--classes a,b,c names the classes in the order of their columns"
-
-
-def _sum_hint(fault: Fault, resolved: ResolvedColumns) -> str:
-    several = resolved.requested.several
-    if several is not None and several.on_sum is OnSum.NORMALISE:
-        return "a row whose sum is 0 or infinite cannot be divided by it: leave such rows out"
-    if resolved.requested.read_as is Scale.PROB and (fault.lowest < 0.0 or fault.highest > 1.5):
-        return (
-            "for logits pass --scale logit; if rounded pass --on-sum normalise, which divides rows by their"
-            " sum; --on-sum accept uses rows as they are"
-        )
-    missing = "is every class among them? " if fault.highest < 1.0 else ""
-    way = f"{missing}pass --on-sum normalise to divide such rows by their sum, or"
-    if resolved.label is None:
-        return f"{way} `apply --on-sum null` to leave their probabilities empty"
-    return f"{way} --on-sum accept to use them as is"
-
-
 def _label_order(label: str) -> tuple[bool, float, str]:
     """Order numbers by size, before text in alphabetical order."""
     try:
@@ -386,29 +415,6 @@ def _labels_listed(labels: Iterable[str]) -> str:
         return ", ".join(map(repr, seen[:MOST_LABELS])) + " and more"
     ordered = [repr(label) for label in sorted(seen, key=_label_order)]
     return " and ".join(filter(None, (", ".join(ordered[:-1]), ordered[-1])))
-
-
-def _range_hint(fault: Fault, resolved: ResolvedColumns) -> str:
-    scale = resolved.requested.read_as
-    logs = scale is Scale.LOGPROB
-    most = 0.0 if logs else 100.0 if scale is Scale.PERCENT else 1.0
-    rounded = fault.lowest >= -_ROUNDED and fault.highest <= most + _ROUNDED
-    if resolved.label is None:
-        requested = f"they were read with --scale {scale}: is that their scale"
-        percent = scale is Scale.PROB and fault.lowest >= -_ROUNDED and 1.5 < fault.highest <= 100.0
-        way = (
-            "pass --scale percent, or --scale logit;" if percent else f"{requested}, and is the column right?"
-        )
-        way = f"{requested}? --on-range clip moves them to the nearest end;" if rounded else way
-        return f"{way} `apply --on-range null` leaves their probability empty"
-    if rounded:
-        return "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"
-    if logs and fault.highest <= 1.0:
-        return "leave out --scale logprob if these are probabilities"
-    if logs or scale is Scale.PERCENT:
-        what = "log-probabilities" if logs else "percentages"
-        return f"these are no {what}: name another column, or another --scale"
-    return f"these are no probabilities: {_ways_from_range(fault.lowest, fault.highest)}"
 
 
 def _ways_from_range(lowest: float, highest: float) -> str:
