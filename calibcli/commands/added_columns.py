@@ -340,7 +340,7 @@ def _lines(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
 
 def _splice(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
     """Add fields to every line of a text file."""
-    from calibcli.data.readers.csv import NUMBER, WORD, blocks_of, layout, rows_of, text_of
+    from calibcli.data.readers.csv import NUMBER, WORD, Parser, blocks_of, layout, text_of
     from calibcli.data.writers.csv import NewColumns, splice
 
     within = layout(job.fragment)
@@ -350,9 +350,10 @@ def _splice(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
         job.resolved.needed[len(scores) :], WORD
     )
 
+    parser = Parser(within, job.resolved, types)
+
     def predicted(block: Block) -> Added:
-        before = job.predictor.intake.findings.rows
-        return job.predictor(rows_of(block, job.resolved, within=within, types=types, rows_before=before))
+        return job.predictor(parser.rows_of(block, job.predictor.intake.findings.rows))
 
     names = within.names
     stay = tuple(place for place, name in enumerate(names) if job.stays(name))

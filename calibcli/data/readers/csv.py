@@ -81,6 +81,30 @@ class Layout:
     delimiter: str
     decimal: str = "."
 
+    def reported(self, *, rows_before: int = 0) -> AbstractContextManager[None]:
+        """Turn what pyarrow says of a file into one line with the column and the row of the file."""
+        return text_problems(self.shown, lambda said: self._problem(said, rows_before))
+
+    def _problem(self, said: str, shift: int) -> InputProblem:
+        """Return what pyarrow's words mean; its row numbers plus `shift` count the file's rows."""
+        if match := _NOT_A_NUMBER.search(said):
+            name, row, value = self.names[int(match[1])], int(match[2]) + shift, match[3]
+            shown = repr(value if len(value) <= 40 else value[:37] + "...")
+            what = f"{shown} at row {row:,} is" if value else f"the blanks at row {row:,} are"
+            msg = f"{self.shown}, column {name!r}: {what} not a number"
+            return NoNumber(msg, _AGAIN if value == name else number_hint(value, self.decimal))
+        if match := re.search(_NOT_UTF8, said):
+            name, row = self.names[int(match[1])], int(match[2]) + shift
+            msg = f"{self.shown}, column {name!r}: the text at row {row:,} is not UTF-8"
+            return InputProblem(msg, _ENCODING_HINT)
+        if match := re.search(_WRONG_FIELDS, said):
+            row, expected, got = int(match[1]) + shift, int(match[2]), int(match[3])
+            fields = f"{got} field{'s' * (got != 1)}"
+            msg = f"{self.shown}: row {row:,} has {fields} where the header has {expected}"
+            return WrongFields(msg, _QUOTES)
+        msg = f"{self.shown} cannot be read: {first_line(said)}"
+        return InputProblem(msg, "is it CSV, and complete? path:parquet or path:tsv forces another format")
+
 
 def layout(fragment: Fragment) -> Layout:
     """Read the layout of a file from its first line."""
@@ -89,7 +113,7 @@ def layout(fragment: Fragment) -> Layout:
         head = fragment.pipe.first_record(delimiter)
         names = header_names(head, delimiter, shown=fragment.shown, encoding=fragment.encoding)
     else:
-        with _reported(Layout(fragment.shown, (), "")), opened_text(fragment) as stream:
+        with Layout(fragment.shown, (), "").reported(), opened_text(fragment) as stream:
             names = header_names(first_record(b"", stream.read, delimiter), delimiter, shown=fragment.shown)
     return Layout(fragment.shown, names, delimiter, fragment.decimal or ".")
 
@@ -166,7 +190,7 @@ def text_of(fragment: Fragment, within: Layout) -> Iterator[Callable[[int], byte
     with chunks_of(fragment, decoded=not kept_bytes(fragment)) as chunk:
 
         def read(size: int) -> bytes:
-            with _reported(within):
+            with within.reported():
                 return chunk(size)
 
         yield read
@@ -177,193 +201,173 @@ def blocks_of(read: Callable[[int], bytes], within: Layout) -> Iterator[Block]:
     return blocks(read, delimiter=within.delimiter, blank=len(within.names) == 1, shown=within.shown)
 
 
-def rows_of(
-    block: Block,
-    resolved: ResolvedColumns,
-    *,
-    within: Layout,
-    types: Mapping[str, pa.DataType],
-    rows_before: int,
-    verbatim: bool = False,
-) -> pa.RecordBatch:
-    """Parse some columns of some whole rows, as many as line ends and quotes say."""
-    try:
-        batch = _parsed(block, within, types, rows_before=rows_before, verbatim=verbatim)
-    except WrongFields as problem:
-        raise _wrong_fields(block, within, rows_before) or problem from None
-    except NoNumber:
-        if not resolved.requested.takes_texts:
-            raise
-        # Texts are told apart where there are some: it takes several times as long.
-        words = dict(types) | dict.fromkeys(resolved.scores, WORD)
-        batch = _parsed(block, within, words, rows_before=rows_before, verbatim=verbatim)
-    if batch.num_rows != block.most:
-        counted = block.bounds()[0].size
-        if batch.num_rows != counted:
-            where = f"lines {block.line:,} to {block.line + block.lines - 1:,}"
-            msg = f"{within.shown}: {where} hold {counted:,} rows, and {batch.num_rows:,} were read"
-            raise InputProblem(msg, "rewrite the file with a CSV library, or export it as Parquet")
-    if block.most != block.lines:
-        _refuse_swallowed(block, resolved, within)
-    return batch
+@dataclass(frozen=True, slots=True)
+class Parser:
+    """Parses some columns of a file, in the order of its blocks.
 
-
-def _wrong_fields(block: Block, within: Layout, rows_before: int) -> InputProblem | None:
-    """Name the rows of a block that have more or fewer fields than the header, with their lines."""
-    starts, ends = block.bounds()
-    separators, columns = block.separators(), len(within.names)
-    fields = 1 + np.searchsorted(separators, ends) - np.searchsorted(separators, starts)
-    wrong = np.flatnonzero(fields != columns).tolist()
-    named = []
-    for at in wrong[:_NAMED]:
-        line = block.line + lines_before(block.whole, int(starts[at]))
-        named.append(f"row {rows_before + at + 1:,} (line {line:,}) has {int(fields[at])}")
-    if len(wrong) < 2:
-        one = "".join(named)
-        msg = f"{within.shown}: {one} field{'s' * (not one.endswith(' 1'))} where the header has {columns}"
-        return InputProblem(msg, _QUOTES) if wrong else None
-    more = f" and {len(wrong) - _NAMED:,} more" if len(wrong) > _NAMED else ""
-    counted = f"{len(wrong):,} of the first {rows_before + starts.size:,} rows"
-    msg = (
-        f"{within.shown}: {counted} do not have {columns} fields as the header has: {', '.join(named)}{more}"
-    )
-    return InputProblem(msg, _ONE_MORE if (fields == columns + 1).all() else _QUOTES)
-
-
-def _refuse_swallowed(block: Block, resolved: ResolvedColumns, within: Layout) -> None:
-    """Refuse quoted text most of whose lines look like rows of the file: those between two stray quotes.
-
-    Text of many lines is usual, and so is a table within text. What gives stray quotes away is that most
-    lines have as many fields as the header, a score where the scores are and a label where the labels are.
+    Args:
+        verbatim: Whether text stays what it is, of which some else stands for a missing value.
     """
-    names = within.names
-    lines = block.quoted_lines() if len(names) > 1 else None
-    if lines is None:
-        return
-    numbers = [names.index(name) for name in resolved.scores]
-    # Of the lines on which quotes open and close only what is within them is text: the scores must be there.
-    counts = (lines.begins | (lines.outside < min(numbers))) & (
-        lines.ends | (lines.separators - lines.outside > max(numbers))
-    )
-    # Where two texts meet on a line, what stands between them is none.
-    counts &= ~(lines.begins & lines.ends & (lines.outside > 0))
-    alike = counts & (lines.separators == len(names) - 1)
-    if not alike.any():
-        return
-    rows = np.bincount(lines.text[counts & (lines.stops - lines.starts > 1)])
-    many = np.bincount(lines.text[alike], minlength=rows.size)
-    for text in np.flatnonzero(2 * many > rows).tolist():
-        places = np.flatnonzero(alike & (lines.text == text)).tolist()
-        looked_at = (block.whole[lines.starts[at] : lines.stops[at]] for at in places[:_LOOKED_AT])
-        found = sum(_is_row(line.decode("utf-8", "replace"), numbers, resolved, within) for line in looked_at)
-        found = found * len(places) // min(len(places), _LOOKED_AT)
-        if 2 * found > rows[text]:
-            at = block.line + lines_before(block.whole, lines.opening(text))
-            look = "line that looks like a row" if found == 1 else "lines that look like rows"
-            where = f"the text in quotes that opens on line {at:,}"
-            msg = f"{within.shown}: {where} holds {found:,} {look} of the file"
-            raise InputProblem(
-                msg, "close its quote; if it is text, write the file as Parquet or JSON Lines, without quotes"
-            )
 
+    within: Layout
+    resolved: ResolvedColumns
+    types: Mapping[str, pa.DataType]
+    verbatim: bool = False
 
-def _is_row(line: str, numbers: list[int], resolved: ResolvedColumns, within: Layout) -> bool:
-    fields = line.replace('"', "").rstrip("\r").split(within.delimiter)
-    if len(fields) != len(within.names):
-        return False
-    try:
-        scores = _scores_of([fields[place] for place in numbers], resolved)
-    except ValueError:
-        return False
-    requested = resolved.requested
-    if requested.read_as is Scale.PROB and not all(0.0 <= score <= 1.0 for score in scores):
-        return False
-    if resolved.label not in within.names or requested.positive is not None or requested.several is not None:
-        return True
-    return fields[within.names.index(str(resolved.label))].strip().casefold() in _USUAL_LABELS
+    def rows_of(self, block: Block, rows_before: int) -> pa.RecordBatch:
+        """Parse some columns of some whole rows, as many as line ends and quotes say."""
+        try:
+            batch = self._parsed(block, self.types, rows_before)
+        except WrongFields as problem:
+            raise self._wrong_fields(block, rows_before) or problem from None
+        except NoNumber:
+            if not self.resolved.requested.takes_texts:
+                raise
+            # Texts are told apart where there are some: it takes several times as long.
+            words = dict(self.types) | dict.fromkeys(self.resolved.scores, WORD)
+            batch = self._parsed(block, words, rows_before)
+        if batch.num_rows != block.most:
+            counted = block.bounds()[0].size
+            if batch.num_rows != counted:
+                where = f"lines {block.line:,} to {block.line + block.lines - 1:,}"
+                msg = f"{self.within.shown}: {where} hold {counted:,} rows, and {batch.num_rows:,} were read"
+                raise InputProblem(msg, "rewrite the file with a CSV library, or export it as Parquet")
+        if block.most != block.lines:
+            self._refuse_swallowed(block)
+        return batch
 
-
-def _scores_of(texts: list[str], resolved: ResolvedColumns) -> list[float]:
-    requested, decimal = resolved.requested, resolved.decimal
-    if not requested.in_words:
-        return [float(text.replace(decimal, ".")) for text in texts]
-    from calibcli.data.score_words import number_in
-
-    known = dict(requested.score_map or ())
-    found = [number_in(text, known, requested.read_as, decimal=decimal) for text in texts]
-    return [float(text) if number is None else number for text, number in zip(texts, found, strict=True)]
-
-
-def _parsed(
-    block: Block, within: Layout, types: Mapping[str, pa.DataType], *, rows_before: int, verbatim: bool
-) -> pa.RecordBatch:
-    if block.is_blank and not block.blank:
-        return pa.RecordBatch.from_arrays([pa.array([], kind) for kind in types.values()], names=list(types))
-    content: Any = memoryview(block.whole)[: block.size]
-    if block.whole.startswith(BOM):
-        # In the middle of a file it is text, which pyarrow leaves out at the beginning of what it gets.
-        content = BOM + content
-    # Others have no name there: pyarrow would copy and look up all of a million.
-    place = {name: str(at) for at, name in enumerate(types)}
-    names = [place.get(name, "") for name in within.names]
-    with _reported(within, rows_before=rows_before):
-        reader = pa_csv.open_csv(
-            source_of(content),
-            read_options=pa_csv.ReadOptions(
-                use_threads=False, block_size=len(content) + 1, column_names=names
-            ),
-            parse_options=pa_csv.ParseOptions(
-                delimiter=within.delimiter, ignore_empty_lines=not block.blank, newlines_in_values=True
-            ),
-            convert_options=pa_csv.ConvertOptions(
-                include_columns=list(place.values()),
-                column_types={place[name]: kind for name, kind in types.items()},
-                strings_can_be_null=not verbatim,
-                decimal_point=within.decimal,
-            ),
+    def _wrong_fields(self, block: Block, rows_before: int) -> InputProblem | None:
+        """Name the rows of a block that have more or fewer fields than the header, with their lines."""
+        starts, ends = block.bounds()
+        separators, columns, shown = block.separators(), len(self.within.names), self.within.shown
+        fields = 1 + np.searchsorted(separators, ends) - np.searchsorted(separators, starts)
+        wrong = np.flatnonzero(fields != columns).tolist()
+        named = []
+        for at in wrong[:_NAMED]:
+            line = block.line + lines_before(block.whole, int(starts[at]))
+            named.append(f"row {rows_before + at + 1:,} (line {line:,}) has {int(fields[at])}")
+        if len(wrong) < 2:
+            one = "".join(named)
+            msg = f"{shown}: {one} field{'s' * (not one.endswith(' 1'))} where the header has {columns}"
+            return InputProblem(msg, _QUOTES) if wrong else None
+        more = f" and {len(wrong) - _NAMED:,} more" if len(wrong) > _NAMED else ""
+        counted = (
+            f"{len(wrong):,} of the first {rows_before + starts.size:,} rows do not have {columns} fields"
         )
-        # The block is shorter than the reader's, so that one batch is all there is.
-        return reader.read_next_batch().rename_columns(list(types))
+        msg = f"{shown}: {counted} as the header has: {', '.join(named)}{more}"
+        return InputProblem(msg, _ONE_MORE if (fields == columns + 1).all() else _QUOTES)
+
+    def _refuse_swallowed(self, block: Block) -> None:
+        """Refuse quoted text most of whose lines look like rows of the file: those between two stray quotes.
+
+        Text of many lines is usual, and so is a table within text. What gives stray quotes away is that most
+        lines have as many fields as the header, a score where the scores are and a label where the labels
+        are.
+        """
+        within, names = self.within, self.within.names
+        lines = block.quoted_lines() if len(names) > 1 else None
+        if lines is None:
+            return
+        numbers = [names.index(name) for name in self.resolved.scores]
+        # Of the lines on which quotes open and close only what is within is text: the scores must be there.
+        counts = (lines.begins | (lines.outside < min(numbers))) & (
+            lines.ends | (lines.separators - lines.outside > max(numbers))
+        )
+        # Where two texts meet on a line, what stands between them is none.
+        counts &= ~(lines.begins & lines.ends & (lines.outside > 0))
+        alike = counts & (lines.separators == len(names) - 1)
+        if not alike.any():
+            return
+        rows = np.bincount(lines.text[counts & (lines.stops - lines.starts > 1)])
+        many = np.bincount(lines.text[alike], minlength=rows.size)
+        for text in np.flatnonzero(2 * many > rows).tolist():
+            places = np.flatnonzero(alike & (lines.text == text)).tolist()
+            looked_at = (block.whole[lines.starts[at] : lines.stops[at]] for at in places[:_LOOKED_AT])
+            found = sum(self._is_row(line.decode("utf-8", "replace"), numbers) for line in looked_at)
+            found = found * len(places) // min(len(places), _LOOKED_AT)
+            if 2 * found > rows[text]:
+                at = block.line + lines_before(block.whole, lines.opening(text))
+                look = "line that looks like a row" if found == 1 else "lines that look like rows"
+                where = f"the text in quotes that opens on line {at:,}"
+                msg = f"{within.shown}: {where} holds {found:,} {look} of the file"
+                raise InputProblem(
+                    msg,
+                    "close its quote; if it is text, write the file as Parquet or JSON Lines, without quotes",
+                )
+
+    def _is_row(self, line: str, numbers: list[int]) -> bool:
+        within, resolved = self.within, self.resolved
+        fields = line.replace('"', "").rstrip("\r").split(within.delimiter)
+        if len(fields) != len(within.names):
+            return False
+        try:
+            scores = self._scores_of([fields[place] for place in numbers])
+        except ValueError:
+            return False
+        requested = resolved.requested
+        if requested.read_as is Scale.PROB and not all(0.0 <= score <= 1.0 for score in scores):
+            return False
+        if (
+            resolved.label not in within.names
+            or requested.positive is not None
+            or requested.several is not None
+        ):
+            return True
+        return fields[within.names.index(str(resolved.label))].strip().casefold() in _USUAL_LABELS
+
+    def _scores_of(self, texts: list[str]) -> list[float]:
+        requested, decimal = self.resolved.requested, self.resolved.decimal
+        if not requested.in_words:
+            return [float(text.replace(decimal, ".")) for text in texts]
+        from calibcli.data.score_words import number_in
+
+        known = dict(requested.score_map or ())
+        found = [number_in(text, known, requested.read_as, decimal=decimal) for text in texts]
+        return [float(text) if number is None else number for text, number in zip(texts, found, strict=True)]
+
+    def _parsed(self, block: Block, types: Mapping[str, pa.DataType], rows_before: int) -> pa.RecordBatch:
+        within = self.within
+        if block.is_blank and not block.blank:
+            return pa.RecordBatch.from_arrays(
+                [pa.array([], kind) for kind in types.values()], names=list(types)
+            )
+        content: Any = memoryview(block.whole)[: block.size]
+        if block.whole.startswith(BOM):
+            # In the middle of a file it is text, which pyarrow leaves out at the beginning of what it gets.
+            content = BOM + content
+        # Others have no name there: pyarrow would copy and look up all of a million.
+        place = {name: str(at) for at, name in enumerate(types)}
+        names = [place.get(name, "") for name in within.names]
+        with within.reported(rows_before=rows_before):
+            reader = pa_csv.open_csv(
+                source_of(content),
+                read_options=pa_csv.ReadOptions(
+                    use_threads=False, block_size=len(content) + 1, column_names=names
+                ),
+                parse_options=pa_csv.ParseOptions(
+                    delimiter=within.delimiter, ignore_empty_lines=not block.blank, newlines_in_values=True
+                ),
+                convert_options=pa_csv.ConvertOptions(
+                    include_columns=list(place.values()),
+                    column_types={place[name]: kind for name, kind in types.items()},
+                    strings_can_be_null=not self.verbatim,
+                    decimal_point=within.decimal,
+                ),
+            )
+            # The block is shorter than the reader's, so that one batch is all there is.
+            return reader.read_next_batch().rename_columns(list(types))
 
 
 def _stream(
     fragment: Fragment, resolved: ResolvedColumns, *, types: Mapping[str, pa.DataType], verbatim: bool = False
 ) -> Iterator[pa.RecordBatch]:
     found, rows = layout(fragment), 0
-    with _reported(found), opened_text(fragment) as stream:
+    parser = Parser(found, resolved, types, verbatim)
+    with found.reported(), opened_text(fragment) as stream:
         cut = blocks_of(stream.read, found)
         next(cut, None)
         for block in cut:
-            batch = rows_of(block, resolved, within=found, types=types, rows_before=rows, verbatim=verbatim)
+            batch = parser.rows_of(block, rows)
             rows += batch.num_rows
             if batch.num_rows:
                 yield batch
-
-
-def _reported(found: Layout, *, rows_before: int = 0) -> AbstractContextManager[None]:
-    """Turn what pyarrow says of a file into one line with the column and the row of the file."""
-    return text_problems(found.shown, lambda said: _problem(found, said, rows_before))
-
-
-def _problem(found: Layout, said: str, shift: int) -> InputProblem:
-    """Return the problem that pyarrow's words mean; its row numbers plus `shift` count the file's rows."""
-    if match := _NOT_A_NUMBER.search(said):
-        name, row, value = found.names[int(match[1])], int(match[2]) + shift, match[3]
-        what = f"{_shortened(value)} at row {row:,} is" if value else f"the blanks at row {row:,} are"
-        msg = f"{found.shown}, column {name!r}: {what} not a number"
-        return NoNumber(msg, _AGAIN if value == name else number_hint(value, found.decimal))
-    if match := re.search(_NOT_UTF8, said):
-        name, row = found.names[int(match[1])], int(match[2]) + shift
-        msg = f"{found.shown}, column {name!r}: the text at row {row:,} is not UTF-8"
-        return InputProblem(msg, _ENCODING_HINT)
-    if match := re.search(_WRONG_FIELDS, said):
-        row, expected, got = int(match[1]) + shift, int(match[2]), int(match[3])
-        fields = f"{got} field{'s' * (got != 1)}"
-        msg = f"{found.shown}: row {row:,} has {fields} where the header has {expected}"
-        return WrongFields(msg, _QUOTES)
-    msg = f"{found.shown} cannot be read: {first_line(said)}"
-    return InputProblem(msg, "is it CSV, and complete? path:parquet or path:tsv forces another format")
-
-
-def _shortened(value: str) -> str:
-    return repr(value if len(value) <= 40 else value[:37] + "...")

@@ -258,12 +258,12 @@ def test_a_row_longer_than_a_block_is_read(tmp_path: Path) -> None:
 
 def test_rows_that_pyarrow_overlooks_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it gives is held against the line ends."""
-    parsed = csv_reader._parsed  # the step that is to go wrong
+    parsed = csv_reader.Parser._parsed  # the step that is to go wrong
 
-    def fewer(block: Block, *args: object, **how: object) -> object:
-        return parsed(block, *args, **how).slice(1)  # type: ignore[arg-type]
+    def fewer(parser: csv_reader.Parser, block: Block, types: Any, rows_before: int) -> object:
+        return parsed(parser, block, types, rows_before).slice(1)
 
-    monkeypatch.setattr(csv_reader, "_parsed", fewer)
+    monkeypatch.setattr(csv_reader.Parser, "_parsed", fewer)
     (tmp_path / "a.csv").write_bytes(lines(comments={}))
     for words in (
         ["measure", tmp_path / "a.csv", *LABELLED],
