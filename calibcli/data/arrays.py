@@ -319,7 +319,7 @@ VECTOR_KEYS = {"type", "size", "indices", "values"}
 def is_list_of_numbers(kind: pa.DataType) -> bool:
     """Whether a column type holds a list of numbers, or a Spark vector, for every row."""
     kind = value_type(kind)
-    if _is_list(kind):
+    if is_plain_list(kind) or pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
         return is_number(value_type(cast("Any", kind).value_type))
     parts = {field.name: field.type for field in kind} if pa.types.is_struct(kind) else {}
     if parts.keys() != VECTOR_KEYS or not is_list_of_numbers(parts["values"]):
@@ -444,10 +444,6 @@ def _without_views(column: Column) -> Column:
     return pa.Array.from_buffers(
         kind, len(column), [valid, pa.py_buffer(ends.data)], children=[_flattened(column)]
     )
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    return is_plain_list(kind) or pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind)
 
 
 def is_plain_list(kind: pa.DataType) -> bool:

@@ -14,7 +14,7 @@ from calibcli.data import arrays
 from calibcli.data.arrays import Booleans, Column, Decoded
 from calibcli.data.columns import ClassColumns
 from calibcli.data.faults import SUM_TOLERANCE, Fault, FaultKind, Places, RowSums
-from calibcli.data.fields import Labels, labels_of
+from calibcli.data.fields import Labels, labels_of, on_scale
 from calibcli.data.intake import Before, Gap, Intake, Rows
 from calibcli.errors import InputProblem
 from calibcli.names import OnRange, OnSum, Scale, ViewName
@@ -64,36 +64,20 @@ class ClassRows:
 
 def on_class_scale(values: Floats, scale: Scale) -> Floats:
     """Return rows of scores as rows of probabilities, shape (n, K): logits by the softmax."""
-    match scale:
-        case Scale.PROB:
-            return values
-        case Scale.LOGPROB:
-            with np.errstate(over="ignore"):
-                return np.asarray(np.exp(values))
-        case Scale.PERCENT:
-            return np.asarray(values / 100.0)
-        case Scale.LOGIT:
-            top = values.max(axis=1, keepdims=True)
-            # A row whose largest logit is infinite is certain of that class.
-            with np.errstate(invalid="ignore"):
-                shifted = np.where(np.isinf(top) & (values == top), 0.0, values - top)
-            power = np.exp(shifted)
-            return np.asarray(power / power.sum(axis=1, keepdims=True))
+    if scale is not Scale.LOGIT:
+        return on_scale(values, scale)
+    top = values.max(axis=1, keepdims=True)
+    # A row whose largest logit is infinite is certain of that class.
+    with np.errstate(invalid="ignore"):
+        shifted = np.where(np.isinf(top) & (values == top), 0.0, values - top)
+    power = np.exp(shifted)
+    return np.asarray(power / power.sum(axis=1, keepdims=True))
 
 
 def sums_off(probability: Floats) -> tuple[Booleans, Floats]:
     """Return which rows do not sum to one within 1e-3, shape (n,), and the sums."""
     total = probability.sum(axis=1)
     return np.asarray(~(np.abs(total - 1.0) <= SUM_TOLERANCE)), total
-
-
-def normalised(probability: Floats, which: Booleans, total: Floats) -> Floats:
-    """Return rows divided by their sums where that was asked for; such a sum must be above 0 and finite."""
-    if not which.any():
-        return probability
-    result = probability.copy()
-    result[which] /= total[which, None]
-    return result
 
 
 def class_labels_of(column: Column, classes: tuple[str, ...]) -> Labels:
@@ -283,7 +267,7 @@ class ClassIntake(Intake):
         strange = np.asarray(labels.place) == NO_CLASS
         if self._note_labels(FaultKind.NOT_A_CLASS, labels, strange, places):
             others = places.some(np.flatnonzero(places.select(strange)))
-            self.findings.note_labels(labels.distinct(others))
+            self.findings.note_first("labels", labels.distinct(others))
 
     def _probabilities(self, scores: Sequence[Floats], places: Places) -> list[Floats]:
         return [self._checked(places.select(scores[0]), places)]
@@ -299,32 +283,24 @@ class ClassIntake(Intake):
         outside = (probability < 0.0) | (probability > 1.0)
         if outside.any():
             if self._resolved.requested.on_range is not OnRange.CLIP:
-                self._note_outside(values, outside, places)
+                for place in np.flatnonzero(outside.any(axis=0)).tolist():
+                    rows = np.flatnonzero(outside[:, place])
+                    fault = Fault.among(rows, values[rows, place], places)
+                    self.findings.note(FaultKind.OUTSIDE, fault, column=0 if self._probs.in_list else place)
                 return probability
             self.findings.clipped += int(np.count_nonzero(outside))
             probability = np.clip(probability, 0.0, 1.0)
         if self._several.on_sum is OnSum.ACCEPT:
             return probability
         off, total = sums_off(probability)
-        if not off.any():
-            return probability
-        return self._summing(probability, off, total=total, places=places)
-
-    def _summing(self, probability: Floats, off: Booleans, *, total: Floats, places: Places) -> Floats:
-        hopeless = off & ~(total > 0.0)
-        refused = hopeless if self._several.on_sum is OnSum.NORMALISE else off
-        if not refused.any():
+        # Nor can a row be divided by such a sum.
+        rows = np.flatnonzero(off & ~(total > 0.0) if self._several.on_sum is OnSum.NORMALISE else off)
+        if not rows.size:
             self.findings.normalised += int(np.count_nonzero(off))
-            return normalised(probability, off, total)
-        rows = np.flatnonzero(refused)
+            result = probability.copy()
+            result[off] /= total[off, None]
+            return result
         sums = total[rows]
         fault = Fault.among(rows, sums, places, value=f"a sum of {float(sums[0]):.6g}")
         self.findings.note(FaultKind.NOT_SUMMING, fault)
         return probability
-
-    def _note_outside(self, values: Floats, outside: Booleans, places: Places) -> None:
-        """Note the values out of range, by the place of their column."""
-        for place in np.flatnonzero(outside.any(axis=0)).tolist():
-            rows = np.flatnonzero(outside[:, place])
-            fault = Fault.among(rows, values[rows, place], places)
-            self.findings.note(FaultKind.OUTSIDE, fault, column=0 if self._probs.in_list else place)

@@ -556,7 +556,12 @@ def resolve(
     by, on = (all_named(names, wide, path=path) for names in (columns.by, columns.on))
     conditions = columns.rows.where
     rows = FileSelection(tuple(replace(one, column=named(one.column, wide, path=path)) for one in conditions))
-    notes = _guesses(("score", None if probs else score, columns.score), ("label", label, columns.label))
+    guessed = (("score", None if probs else score, columns.score), ("label", label, columns.label))
+    notes = tuple(
+        f"column {name!r} was taken as the {role}; --{role} names another"
+        for role, name, requested in guessed
+        if name is not None and requested is None
+    )
     notes += _other_than_fitted(columns, score)
     notes += _shares_as_percentages(columns)
     if columns.score is None and probs is None and NEW_COLUMN in header:
@@ -616,14 +621,6 @@ def _other_than_fitted(columns: Columns, score: str) -> tuple[str, ...]:
     if fitted is None or columns.score is not None or folded(fitted) == folded(score):
         return ()
     return (f"the map was fitted to column {fitted!r}, which these rows do not have",)
-
-
-def _guesses(*found: tuple[str, str | None, str | None]) -> tuple[str, ...]:
-    return tuple(
-        f"column {name!r} was taken as the {role}; --{role} names another"
-        for role, name, requested in found
-        if name is not None and requested is None
-    )
 
 
 def same_again(

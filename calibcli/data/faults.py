@@ -1,10 +1,10 @@
 """What is wrong with values: counted while reading, said once, in one line."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field, fields, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,15 @@ OTHERS = "other texts"
 
 # Enough different groups to share out to as many folds as there may be.
 MOST_GROUPS = 100
+
+# What the first different ones are kept of, and how many: with groups it matters how many there are.
+Listed = Literal["labels", "others", "groups", "pooled"]
+_FIRST: Mapping[Listed, int] = {
+    "labels": MOST_LABELS + 1,
+    "others": MOST_LABELS + 1,
+    "groups": MOST_GROUPS,
+    "pooled": MOST_POOLED,
+}
 
 # Whole numbers below this are exact as doubles, and so is a sum of them that does not reach it.
 UNCOUNTABLE = 1 << 53
@@ -190,13 +199,11 @@ class Findings:
         """Whether the rows are of no use, and only what is wrong with them matters."""
         return bool(self.faults) or self.counted >= UNCOUNTABLE
 
-    def note(self, kind: FaultKind, fault: Fault, *, column: int = 0) -> None:
-        """Add a fault that comes after those noted so far."""
-        _join(self.faults, (kind, column), fault)
-
-    def note_missing(self, kind: FaultKind, fault: Fault, *, column: int) -> None:
-        """Add what is missing in rows that are left out, or get no probability, on request."""
-        _join(self.missing, (kind, column), fault)
+    def note(self, kind: FaultKind, fault: Fault, *, column: int = 0, allowed: bool = False) -> None:
+        """Add a fault that comes after those noted so far; or, where rows may have it and are left out or get
+        no probability on request, what is missing there.
+        """
+        _join(self.missing if allowed else self.faults, (kind, column), fault)
 
     def note_phrase(self, place: int, fault: Fault) -> None:
         """Add a score in words that stand for no number; those beyond the first are counted together."""
@@ -204,18 +211,13 @@ class Findings:
             fault = replace(fault, value=OTHERS)
         _join(self.phrases, (place, fault.value), fault)
 
-    def note_labels(self, labels: Iterable[str]) -> None:
-        _add_first(self.labels, labels, MOST_LABELS + 1)
-
-    def note_others(self, labels: Iterable[str]) -> None:
-        _add_first(self.others, labels, MOST_LABELS + 1)
-
-    def note_groups(self, groups: Iterable[str]) -> None:
-        """Add groups, as long as it matters how many there are."""
-        _add_first(self.groups, groups, MOST_GROUPS)
-
-    def note_pooled(self, groups: Iterable[str]) -> None:
-        _add_first(self.pooled, groups, MOST_POOLED)
+    def note_first(self, what: Listed, names: Iterable[str]) -> None:
+        """Add names in order of appearance, as long as they are few."""
+        found: dict[str, None] = getattr(self, what)
+        for name in names:
+            if len(found) >= _FIRST[what]:
+                return
+            found.setdefault(name)
 
     def note_spelling(self, column: str, spelling: Spelling, *, shown: str) -> None:
         if spelling.numbers:
@@ -242,16 +244,14 @@ class Findings:
     def add(self, later: "Findings") -> None:
         for name in _COUNTS:
             setattr(self, name, getattr(self, name) + getattr(later, name))
-        for (kind, column), fault in later.faults.items():
-            self.note(kind, fault, column=column)
-        for (kind, column), fault in later.missing.items():
-            self.note_missing(kind, fault, column=column)
+        for key, fault in later.faults.items():
+            _join(self.faults, key, fault)
+        for key, fault in later.missing.items():
+            _join(self.missing, key, fault)
         for (place, _), fault in later.phrases.items():
             self.note_phrase(place, fault)
-        self.note_labels(later.labels)
-        self.note_others(later.others)
-        self.note_groups(later.groups)
-        self.note_pooled(later.pooled)
+        for what in _FIRST:
+            self.note_first(what, getattr(later, what))
         self.strange += later.strange
         self.without += later.without
         self.numbers = later.numbers | self.numbers
@@ -271,14 +271,6 @@ _COUNTS = tuple(one.name for one in fields(Findings) if type(one.default) in (in
 def _join(faults: dict[Key, Fault], key: Key, later: Fault) -> None:
     """Add a fault that comes after the one that is there."""
     faults[key] = faults[key].joined(later) if key in faults else later
-
-
-def _add_first(found: dict[str, None], names: Iterable[str], most: int) -> None:
-    """Add names in order of appearance, as long as they are few."""
-    for name in names:
-        if len(found) >= most:
-            return
-        found.setdefault(name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

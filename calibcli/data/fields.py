@@ -11,7 +11,7 @@ import pyarrow as pa
 from calibcli.data import arrays
 from calibcli.data.arrays import Booleans, Column
 from calibcli.data.faults import HEAVIEST, LIGHTEST, MOST_LABELS, Fault, FaultKind, Findings, Places
-from calibcli.names import Comparison, OnRange, Scale
+from calibcli.names import OnRange, Scale
 from calibcli.options.numerals import number_name, number_of, usual_name
 from calibcli.options.rows import Columns
 from calibcli.stats.table import Floats, Integers, run_starts
@@ -120,7 +120,10 @@ def labels_of(column: Column, positive: str | None) -> Labels:
     if isinstance(column, pa.DictionaryArray):
         return _of_dictionary(column, positive)
     if pa.types.is_boolean(column.type):
-        return _of_booleans(column, positive)
+        values = arrays.booleans(column)
+        wanted = True if positive is None else _binary(positive.strip())
+        ones = np.zeros_like(values) if wanted is None else values == wanted
+        return Labels(ones, arrays.nulls(column), None, values, lambda row: str(bool(values[row])).lower())
     return _of_numbers(column, positive)
 
 
@@ -191,13 +194,6 @@ def _reads_like(text: str, positive: str) -> bool:
     return usual is not None and usual_name(text) == usual
 
 
-def _of_booleans(column: Column, positive: str | None) -> Labels:
-    values = arrays.booleans(column)
-    wanted = True if positive is None else _binary(positive.strip())
-    ones = np.zeros_like(values) if wanted is None else values == wanted
-    return Labels(ones, arrays.nulls(column), None, values, lambda row: str(bool(values[row])).lower())
-
-
 def _of_numbers(column: Column, positive: str | None) -> Labels:
     """Compare numbers as they are stored: rounding to a boolean would take 0.5 for true."""
     missing: Booleans | None
@@ -210,7 +206,9 @@ def _of_numbers(column: Column, positive: str | None) -> Labels:
     strange: Booleans | None = None
     between: Booleans | None = None
     if positive is not None:
-        ones = _equal(column, positive)
+        from calibcli.data.values import equals
+
+        ones = equals(column, positive)
         if not pa.types.is_integer(column.type):
             between = (values > 0) & (values < 1) & ~ones
     else:
@@ -224,25 +222,15 @@ def _of_numbers(column: Column, positive: str | None) -> Labels:
 
 def _of_decimals(values: Column, positive: str | None) -> Labels:
     """Read the different values of a column of decimals, as they are."""
-    from calibcli.data.values import names_of
+    from calibcli.data.values import equals, names_of
 
     names = names_of(values).to_pylist()
-    ones = _equal(values, "1" if positive is None else positive)
-    strange = None if positive is not None else ~ones & ~_equal(values, "0")
+    ones = equals(values, "1" if positive is None else positive)
+    strange = None if positive is not None else ~ones & ~equals(values, "0")
     soft = [_between(None if name is None else number_of(str(name))) for name in names]
     between = None if positive is None else ~ones & np.array(soft, np.bool_)
     order = np.arange(len(names))
     return Labels(ones, arrays.nulls(values), strange, order, lambda row: str(names[row]), between=between)
-
-
-def _equal(column: Column, positive: str) -> Booleans:
-    """Return which numbers are the one that a text reads as: none of them where it is no number."""
-    from calibcli.data.values import Unreadable, compared
-
-    try:
-        return compared(column, Comparison.EQUAL, positive)
-    except Unreadable:
-        return np.zeros(len(column), np.bool_)
 
 
 def _binary(text: str) -> bool | None:

@@ -563,7 +563,9 @@ def _listed(path: str, *, every: bool) -> Names | None:
             for one in files:
                 _refuse_special(one)
     if not files:
-        raise _no_data(path)
+        msg = f"{path}: the directory holds no data files"
+        forced = f"write {path}:csv to read files of any name as CSV"
+        raise InputProblem(msg, f"files are found by {names_taken()}; {forced}")
     return Names(files, [], [*matched.passed, *below.passed, *other])
 
 
@@ -581,10 +583,3 @@ def _refuse_special(path: str) -> None:
         what = "a named pipe" if stat.S_ISFIFO(mode) else "a device"
         msg = f"{path} is {what}, and not a file"
         raise InputProblem(msg, "to read it name it on the command line; else take it out of the directory")
-
-
-def _no_data(path: str) -> InputProblem:
-    return InputProblem(
-        f"{path}: the directory holds no data files",
-        f"files are found by {names_taken()}; write {path}:csv to read files of any name as CSV",
-    )

@@ -72,7 +72,7 @@ class Groups:
 
     def keys(self) -> Integers:
         """Return for each row a number of 63 bits, equal for rows of one group: the hash of its text."""
-        return np.array([fold_of(text, _KEYS, seed=0) for text in self.text], np.int64)[self.code]
+        return self.folds(_KEYS, seed=0)
 
     def names(self) -> list[str]:
         """Return every group that a row has."""
@@ -386,5 +386,5 @@ def placed_members(
             pair for pair in zip(members.text, rows, strict=True) if pair[1] and pair[0] not in column.known
         ]
         findings.pooled_rows += sum(many for _, many in new)
-        findings.note_pooled(text for text, _ in new)
+        findings.note_first("pooled", (text for text, _ in new))
     return members

@@ -141,9 +141,13 @@ class Intake:
         probability = self._probabilities(scores, places)
         if in_pairs:
             probability = [
-                _with_gaps(one, gap, places) for one, gap in zip(probability, lacking, strict=True)
+                one if gap is None else np.where(places.select(gap), np.nan, one)
+                for one, gap in zip(probability, lacking, strict=True)
             ]
-        weights = self._checked_weights(weight, places)
+        weights = None if weight is None else places.select(weight.values)
+        whole_counts = self._resolved.weights_are is WeightMeaning.FREQUENCY
+        if weights is not None:
+            check_weights(weights, whole=whole_counts, findings=findings, places=places)
         if weights is not None and not weights.all():
             # What counts for nothing is no row: its score is no value of the score, its group no group.
             some = np.flatnonzero(weights)
@@ -152,7 +156,10 @@ class Intake:
         members = placed_members(keys.member, column=requested.member, findings=findings, places=places)
         whole = self._whole(probability, labels, places)
         whole = replace(whole, places=places, members=members, gaps=in_pairs)
-        whole = self._weighted(whole, weights)
+        if weights is None or not whole_counts:
+            whole = replace(whole, weight=weights)
+        elif not findings.refused:
+            whole = replace(whole, counts=weights.astype(np.int64))
         self._advance(batch.num_rows)
         if findings.refused:
             return None
@@ -302,7 +309,7 @@ class Intake:
             None if resolved.group is None else self._groups(batch, resolved.group, "--group"),
             None if resolved.cluster is None else self._groups(batch, resolved.cluster, "--cluster"),
             tuple(self._groups(batch, name, "--by") for name in resolved.by),
-            None if resolved.identity is None else self._identities(batch, resolved.identity),
+            self._identities(batch),
             self._members(batch),
             tuple(self._mixed(batch, name) for name in resolved.on),
         )
@@ -324,7 +331,10 @@ class Intake:
         column = self._telling(batch.column(name), name, what="segments", option="--on")
         return mixed_of(column, decimal=self._resolved.decimal)
 
-    def _identities(self, batch: pa.RecordBatch, name: str) -> Identities:
+    def _identities(self, batch: pa.RecordBatch) -> Identities | None:
+        name = self._resolved.identity
+        if name is None:
+            return None
         identities = identities_of(self._telling(batch.column(name), name, what="rows", option="--id"))
         self.findings.note_spelling(name, identities.spelling, shown=self.shown)
         return identities
@@ -340,7 +350,7 @@ class Intake:
     def _placed(self, rows: Rows, keys: RowKeys) -> Rows:
         group = None if keys.group is None else keys.group.selected(rows.places)
         if group is not None:
-            self.findings.note_groups(group.names())
+            self.findings.note_first("groups", group.names())
         by = [one.filled().selected(rows.places) for one in keys.by]
         cluster = None if keys.cluster is None else keys.cluster.selected(rows.places).keys()
         identity = None if keys.identity is None else rows.places.select(keys.identity.values)
@@ -361,8 +371,7 @@ class Intake:
         for kind, place, gap in found:
             fault = Fault(int(np.count_nonzero(gap)), Places(self._before).row(int(np.argmax(gap))))
             # Scores that are there are gaps on request alone.
-            note = self.findings.note if refused and kind in _ABSENT else self.findings.note_missing
-            note(kind, fault, column=place)
+            self.findings.note(kind, fault, column=place, allowed=not refused or kind not in _ABSENT)
         missing = reduce(np.logical_or, [gap for _, _, gap in found])
         self.findings.dropped += int(np.count_nonzero(missing))
         if requested is not None:
@@ -378,10 +387,10 @@ class Intake:
         strange = self._note_labels(FaultKind.NOT_BINARY, labels, labels.strange, places)
         chosen = self._resolved.requested.positive is not None
         if chosen and len(self.findings.others) <= MOST_LABELS:
-            self.findings.note_others(labels.distinct(places.some(np.flatnonzero(~positive))))
+            self.findings.note_first("others", labels.distinct(places.some(np.flatnonzero(~positive))))
         unseen = chosen and not positive.any()
         if strange or len(self.findings.labels) < 2 or unseen:
-            self.findings.note_labels(labels.distinct(places))
+            self.findings.note_first("labels", labels.distinct(places))
 
     def _note_labels(self, kind: FaultKind, labels: Labels, which: Booleans | None, places: Places) -> bool:
         """Note labels that are not what they should be; return whether there are some."""
@@ -393,22 +402,6 @@ class Intake:
         self.findings.note(kind, Fault(int(np.count_nonzero(found)), row, text))
         return True
 
-    @property
-    def _weights_are_counts(self) -> bool:
-        return self._resolved.weights_are is WeightMeaning.FREQUENCY
-
-    def _checked_weights(self, weight: Decoded | None, places: Places) -> Floats | None:
-        if weight is None:
-            return None
-        values = places.select(weight.values)
-        check_weights(values, whole=self._weights_are_counts, findings=self.findings, places=places)
-        return values
-
-    def _weighted(self, rows: Rows, weights: Floats | None) -> Rows:
-        if weights is None or not self._weights_are_counts:
-            return replace(rows, weight=weights)
-        return replace(rows, counts=None if self.findings.refused else weights.astype(np.int64))
-
 
 def _without_any(gaps: Sequence[Gap]) -> list[Gap]:
     """Return where rows have no score at all, as gaps of each score."""
@@ -417,10 +410,6 @@ def _without_any(gaps: Sequence[Gap]) -> list[Gap]:
         return []
     nowhere = reduce(np.logical_and, found)
     return [(kind, place, nowhere) for kind, place, _ in gaps]
-
-
-def _with_gaps(score: Floats, gap: Booleans | None, places: Places) -> Floats:
-    return score if gap is None else np.where(places.select(gap), np.nan, score)
 
 
 def known_values(batch: pa.RecordBatch, resolved: ResolvedColumns, *, shown: str) -> tuple[Mixed, ...]:

@@ -201,7 +201,9 @@ def refuse_existing(path: str | Path, *, force: bool, inputs: Iterable[str | Pat
         msg = "the name of the output is empty"
         raise OutputProblem(msg, "name a file, or - for standard output")
     if objects.is_object(name):
-        _refuse_object(name, force=force, inputs=inputs)
+        if name in {str(other) for other in inputs}:
+            raise _is_input(name)
+        _checked[name] = _Seen(name, objects.refuse_existing_object(name, force=force))
         return
     if any(_same_file(name, str(other)) for other in (*inputs, *READ_BESIDE.get())):
         raise _is_input(name)
@@ -258,12 +260,6 @@ def _look(name: str) -> _Seen:
             return _Seen(place, None)
     except (OSError, ValueError) as error:
         _not_writable(name, error)
-
-
-def _refuse_object(name: str, *, force: bool, inputs: Iterable[str | Path]) -> None:
-    if name in {str(other) for other in inputs}:
-        raise _is_input(name)
-    _checked[name] = _Seen(name, objects.refuse_existing_object(name, force=force))
 
 
 def _is_input(name: str) -> OutputProblem:
@@ -439,7 +435,10 @@ def _keep_rights(descriptor: int, replaced: Path) -> None:
     with suppress(OSError):
         if new.st_uid != old.st_uid:
             os.fchown(descriptor, old.st_uid, -1)
-    found = _access_list(replaced)
+    found = None
+    with suppress(AttributeError, OSError):
+        # Who else has rights to it, where the system says.
+        found = os.getxattr(replaced, _ACCESS_LIST)
     if found is not None:
         try:
             os.setxattr(descriptor, _ACCESS_LIST, found)
@@ -448,14 +447,6 @@ def _keep_rights(descriptor: int, replaced: Path) -> None:
             mode = for_all
     with suppress(OSError):
         os.fchmod(descriptor, mode)
-
-
-def _access_list(file: Path) -> bytes | None:
-    """Return who else has rights to a file, where the system says."""
-    try:
-        return os.getxattr(file, _ACCESS_LIST)
-    except (AttributeError, OSError):
-        return None
 
 
 @contextmanager

@@ -221,7 +221,7 @@ def _longer(rest: bytes, read: Callable[[int], bytes], size: int) -> tuple[bytes
 def _lines_in(content: bytes, size: int, ends: Words) -> int:
     """Return how many lines some bytes have, by their line ends; the last may lack its own."""
     if ends.size:
-        found = _count_before(ends, size)
+        found = int(_counts(ends, np.array([size]))[0])
     else:
         found = int(np.count_nonzero(np.frombuffer(content, np.uint8, size) == _NEWLINE))
     return found + (content[size - 1] not in (_NEWLINE, _RETURN))
@@ -293,12 +293,6 @@ def _counts(words: Words, places: Positions) -> Positions:
     part = padded[places >> 6] & ((_ONE << (places & 63).astype(np.uint64)) - _ONE)
     found: Positions = whole[places >> 6] + np.bitwise_count(part)
     return found
-
-
-def _count_before(words: Words, place: int) -> int:
-    """Return how many bits are set before a place."""
-    part = int(words[place >> 6]) & ((1 << (place & 63)) - 1) if place & 63 else 0
-    return int(np.bitwise_count(words[: place >> 6]).sum(dtype=np.int64)) + part.bit_count()
 
 
 def _places(words: Words) -> Positions:

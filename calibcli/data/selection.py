@@ -1,6 +1,7 @@
 """Which rows are asked for: those that satisfy conditions, the first so many, or so many drawn."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -46,13 +47,10 @@ def satisfied(
 
 def equal_to(column: Column, text: str) -> Booleans:
     """Return which values a text is, read as the type of the column; none where it is no value of it."""
-    from calibcli.data.values import Unreadable, compared
+    from calibcli.data.values import equals
 
     if _is_typed(column):
-        try:
-            return _by_entry(column, lambda values: compared(values, Comparison.EQUAL, text))
-        except Unreadable:
-            return np.zeros(len(column), np.bool_)
+        return _by_entry(column, lambda values: equals(values, text))
     groups, wanted = groups_of(column), text.strip()
     if pa.types.is_boolean(value_type(column.type)):
         wanted = wanted.casefold()
@@ -104,7 +102,8 @@ def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: st
     kind = value_type(column.type)
     if pa.types.is_boolean(kind):
         _refuse_untrue(condition, shown)
-        condition = _folded(condition)
+        folded = tuple(Literal(value.text.casefold(), None) for value in condition.values)
+        condition = replace(condition, values=folded)
     groups = groups_of(column)
     verdicts = [_text_satisfies(text, condition, decimal=decimal) for text in groups.text]
     odd = np.array([one is None for one in verdicts], np.bool_)[groups.code]
@@ -136,7 +135,8 @@ def _text_satisfies(text: str, condition: Condition, *, decimal: str) -> bool | 
 
     if condition.sign in _BY_EQUALITY:
         equal = any(text == value.text.strip() for value in condition.values)
-        if not equal and any(_respells(text, value) for value in condition.values):
+        numbers = (value.number for value in condition.values if value.number is not None)
+        if not equal and any(usual_name(text) == number_name(number) for number in numbers):
             return None
         return equal == (condition.sign is not Comparison.UNEQUAL)
     value = condition.values[0]
@@ -146,22 +146,13 @@ def _text_satisfies(text: str, condition: Condition, *, decimal: str) -> bool | 
     return None if number is None else bool(OPERATORS[condition.sign](number, value.number))
 
 
-def _respells(text: str, value: Literal) -> bool:
-    return value.number is not None and usual_name(text) == number_name(value.number)
-
-
 def _refuse_untrue(condition: Condition, shown: str) -> None:
     """Refuse to compare true and false with anything else, or by order."""
-    ordered = condition.sign not in (Comparison.EQUAL, Comparison.UNEQUAL, Comparison.IN)
+    ordered = condition.sign not in _BY_EQUALITY
     strange = [value for value in condition.values if value.text.casefold() not in _TRUTHS]
     if ordered or strange:
         msg = f"{shown}, column {condition.column!r}: it holds true and false, unlike {condition.text!r}"
         raise InputProblem(msg, f"write {condition.column}==true or {condition.column}==false")
-
-
-def _folded(condition: Condition) -> Condition:
-    values = tuple(Literal(value.text.casefold(), None) for value in condition.values)
-    return Condition(condition.column, condition.sign, values, condition.text)
 
 
 # A file has fewer rows, and an input fewer files.

@@ -455,7 +455,10 @@ class TallyWork:
                     for key, change in self.transforms.items()
                 }
                 extras.add(rows, seen, resolved)
-                _add_folds(rows, extras_request, tables)
+                if rows.group is not None and extras_request.folds:
+                    fold = rows.group.folds(extras_request.folds, seed=extras_request.seed)
+                    for place, key in enumerate(extras_request.fold_keys):
+                        _add(tables[key], rows.kept(np.flatnonzero(fold == place)), None)
         if self.onto is not None:
             return Tally({}, intake.findings, extras)
         refused = intake.findings.refused
@@ -508,13 +511,6 @@ def changed(rows: Rows, change: RowMap | None) -> Floats:
     if isinstance(change, AtPlaces):
         return change.change(rows.score, rows.places.numbers(rows.score.size))
     return change(rows.score)
-
-
-def _add_folds(rows: Rows, extras_request: ExtrasRequest, tables: Mapping[str, RunningTable]) -> None:
-    if rows.group is not None and extras_request.folds:
-        fold = rows.group.folds(extras_request.folds, seed=extras_request.seed)
-        for place, key in enumerate(extras_request.fold_keys):
-            _add(tables[key], rows.kept(np.flatnonzero(fold == place)), None)
 
 
 # At most so many tables travel, however many fragments there are.

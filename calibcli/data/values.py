@@ -164,6 +164,14 @@ def compared(column: Column, sign: Comparison, text: str) -> Booleans:
     return _whole_compared(_values(column.view(units)), sign, ticks)
 
 
+def equals(column: Column, text: str) -> Booleans:
+    """Return which values a text is, read as their type: none of them where it is no value of it."""
+    try:
+        return compared(column, Comparison.EQUAL, text)
+    except Unreadable:
+        return np.zeros(len(column), np.bool_)
+
+
 def can_be_compared(kind: pa.DataType) -> bool:
     """Whether a column type holds values that are read from text by `compared`."""
     test = pa.types

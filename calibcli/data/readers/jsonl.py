@@ -444,18 +444,17 @@ def _no_object(value: object, row: int, shown: str) -> InputProblem:
 
 def _parsed(block: bytes, types: dict[str, pa.DataType]) -> pa.RecordBatch:
     """Return the columns of some lines, which must be what the types say."""
-    reader = pa_json.open_json(
-        source_of(block),
-        read_options=pa_json.ReadOptions(use_threads=False, block_size=len(block) + 1),
-        parse_options=pa_json.ParseOptions(
-            explicit_schema=pa.schema(list(types.items())), unexpected_field_behavior="ignore"
-        ),
-    )
-    # The block is shorter than the reader's, so that one batch is all there is.
-    batch = reader.read_next_batch()
+    schema = pa.schema(list(types.items()))
+    batch = _read(block, pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"))
     # Bytes that are no text come out as text.
     batch.validate(full=True)
     return batch
+
+
+def _read(block: bytes, options: pa_json.ParseOptions | None = None) -> pa.RecordBatch:
+    whole = pa_json.ReadOptions(use_threads=False, block_size=len(block) + 1)
+    # The block is shorter than the reader's, so that one batch is all there is.
+    return pa_json.open_json(source_of(block), whole, options).read_next_batch()
 
 
 def _as_many(rows: int, block: bytes) -> bool:
@@ -495,11 +494,7 @@ def quick_kinds(block: bytes) -> dict[str, pa.DataType] | None:
     if _stray_null(block) or _is_deep(block):
         return None
     try:
-        reader = pa_json.open_json(
-            source_of(block),
-            read_options=pa_json.ReadOptions(use_threads=False, block_size=len(block) + 1),
-        )
-        found = reader.read_next_batch().schema
+        found = _read(block).schema
         names = found.names
     except (pa.ArrowInvalid, UnicodeDecodeError):
         return None

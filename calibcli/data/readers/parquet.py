@@ -235,18 +235,15 @@ def _refuse_several(read: pq.ParquetFile, path: str) -> None:
         file.seek(end)
         footer = end - int.from_bytes(file.read(4), "little")
         chunk = read.metadata.row_group(last).column(column)
-        file.seek(min(footer, _first_page(chunk) + chunk.total_compressed_size))
+        page = chunk.dictionary_page_offset if chunk.has_dictionary_page else None
+        first = chunk.data_page_offset if page is None else page
+        file.seek(min(footer, first + chunk.total_compressed_size))
         tail = b""
         while file.tell() < footer and (more := file.read(min(_BUFFER, footer - file.tell()))):
             if 2 * _MAGIC in tail + more:
                 msg = "another file begins within it: name several files one by one instead"
                 raise pa.ArrowInvalid(msg)
             tail = more[-2 * len(_MAGIC) :]
-
-
-def _first_page(column: pq.ColumnChunkMetaData) -> int:
-    page = column.dictionary_page_offset if column.has_dictionary_page else None
-    return column.data_page_offset if page is None else page
 
 
 @contextmanager

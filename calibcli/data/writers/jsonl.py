@@ -80,22 +80,19 @@ def _flat(column: Column) -> Column:
     return text if not pa.types.is_temporal(kind) else _joined(bytes_scalar(b'"'), text, bytes_scalar(b'"'))
 
 
-def joined_row(names: "list[bytes]", columns: list[Column]) -> Column:
-    """Return a line of text for each row, an object with a value for each name."""
+def joined_row(names: list[bytes], columns: list[Column], end: bytes = b"}\n") -> Column:
+    """Return the text of each row, an object with a value for each name: a line unless it ends otherwise."""
     parts: list[Any] = []
     for place, (name, column) in enumerate(zip(names, columns, strict=True)):
         parts += [bytes_scalar(b"%s%s:" % (b"," if place else b"{", name)), column]
-    return _joined(*parts, bytes_scalar(b"}\n"))
+    return _joined(*parts, bytes_scalar(end))
 
 
 def _objects(column: Any) -> Column:  # noqa: ANN401 - a column of structs
     if not column.type.num_fields:
         return _where_null(pa.nulls(len(column), pa.binary()), b"{}")
-    parts: list[Any] = []
-    for place, (field, values) in enumerate(zip(column.type, column.flatten(), strict=True)):
-        key = json_key(field.name)
-        parts += [bytes_scalar(b"%s%s:" % (b"," if place else b"{", key)), json_column(values)]
-    return _joined(*parts, bytes_scalar(b"}"))
+    keys = [json_key(field.name) for field in column.type]
+    return joined_row(keys, [json_column(values) for values in column.flatten()], b"}")
 
 
 def _lists(column: Any) -> Column:  # noqa: ANN401 - a column of lists or maps
@@ -232,7 +229,7 @@ def _without_keys(content: bytes, starts: Integers, ends: Integers) -> tuple[byt
     """Return empty objects, which need not be looked into."""
     between = stretches(np.column_stack((np.concatenate(([0], ends[:-1])), starts)).reshape(-1), content)
     pieces: Any = between.take(place_column(2 * np.arange(starts.size)))
-    opened: Any = pc.binary_join_element_wise(*(pieces, bytes_scalar(b"{"), bytes_scalar(b"")))
+    opened = _joined(pieces, bytes_scalar(b"{"))
     braces = np.cumsum(starts - np.concatenate(([0], ends[:-1])) + 1)
     return bytes(written(opened)) + content[int(ends[-1]) :], braces, np.ones(starts.size, np.bool_)
 
@@ -345,7 +342,7 @@ def _write_lines(
         if place == 0 and bare is not None:
             between = pc.if_else(bare, bytes_scalar(key.encode()), between)
         parts += [between, _text(column_of(column), keys)]
-    write(written(pc.binary_join_element_wise(*parts, bytes_scalar(b""))))
+    write(written(_joined(*parts)))
     write(content[int(braces[-1]) :])
 
 
@@ -373,26 +370,19 @@ def _refuse_keys(content: bytes, keys: NewKeys, *, rows: int) -> None:
             continue
         pattern = None
         if f'"{name}"'.encode(keys.encoding, "replace") in content or b"\\" in content:
-            pattern = re.compile(_spelled(name, keys.encoding))
+            # In all ways in which JSON can spell a key.
+            letters = b"".join(_letter(letter, keys.encoding) for letter in name)
+            pattern = re.compile(b'"' + letters + rb'"\s*:')
         found = None if pattern is None else pattern.search(content)
         while pattern is not None and found is not None:
             start = content.rfind(b"\n", 0, found.start()) + 1
             end = content.find(b"\n", found.start())
             line = content[start : None if end < 0 else end]
             if name in json.loads(line.decode(keys.encoding)):
-                row = rows + 1 + _objects_before(content[:start])
+                row = rows + 1 + (_whole_objects(content[:start])[0].size if start else 0)
                 msg = f"{keys.shown} has a key {name!r} already, at row {row:,}"
                 raise UsageProblem(msg, "--name gives the new column another name")
             found = pattern.search(content, found.end())
-
-
-def _objects_before(content: bytes) -> int:
-    return int(_whole_objects(content)[0].size) if content else 0
-
-
-def _spelled(name: str, encoding: str) -> bytes:
-    """Return a pattern for all ways in which JSON can spell a key."""
-    return b'"' + b"".join(_letter(letter, encoding) for letter in name) + rb'"\s*:'
 
 
 def _letter(letter: str, encoding: str) -> bytes:
