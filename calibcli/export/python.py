@@ -60,6 +60,10 @@ class Style(Enum):
     ARRAYS = "sklearn"
 
 
+# The functions of two numbers, of numbers and of arrays; others are operators.
+_CALLED = {Operator.LEAST: ("min", "np.minimum"), Operator.GREATEST: ("max", "np.maximum")}
+
+
 @dataclass(slots=True)
 class PythonText:
     """Functions, and the constants that they look up."""
@@ -89,7 +93,7 @@ class _Function:
     """One function: its lines, and the names of what is worked out once."""
 
     def __init__(self, owner: PythonText, formula: Formula) -> None:
-        self.owner = owner
+        self.owner, self.arrays = owner, owner.style is Style.ARRAYS
         self.formula = formula
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
@@ -98,7 +102,7 @@ class _Function:
 
     def text(self, name: str, *more: str) -> str:
         found = self._of(self.formula)
-        if isinstance(self.formula, Number) and self.owner.style is Style.ARRAYS:
+        if isinstance(self.formula, Number) and self.arrays:
             found = f"np.full(np.shape(score), {found})"
         body = "\n".join(f"    {line}" for line in (*self.lines, f"return {found}"))
         return f"def {name}({', '.join(('score', *more))}):\n{body}\n"
@@ -127,54 +131,48 @@ class _Function:
         return name
 
     def _text(self, formula: Formula) -> str:
-        arrays = self.owner.style is Style.ARRAYS
         match formula:
             case Score(place=place):
                 return ("score", *_OF_SEGMENTS)[place]
             case Number(value=value):
                 return literal(value)
-            case Pair(operator=operator, left=left, right=right):
-                return _pair(operator, self._of(left), self._of(right), arrays=arrays)
+            case Pair():
+                return self._pair(formula)
             case Single(curve=curve, of=inner):
                 word = "log" if curve is Curve.LOG else "exp"
-                return f"{'np.' if arrays else ''}{word}({self._of(inner)})"
+                return f"{'np.' if self.arrays else ''}{word}({self._of(inner)})"
             case Pieces():
-                return self._pieces(formula, arrays=arrays)
+                return self._pieces(formula)
             case Steps(places=places, values=values):
-                return f"{self.owner.constant(values)}[{self._place(places, arrays=arrays)}]"
+                return f"{self.owner.constant(values)}[{self._place(places)}]"
             case _:
                 assert_never(formula)
 
-    def _pieces(self, formula: Pieces, *, arrays: bool) -> str:
+    def _pair(self, formula: Pair) -> str:
+        left, right = self._of(formula.left), self._of(formula.right)
+        if formula.operator in _CALLED:
+            return f"{_CALLED[formula.operator][self.arrays]}({left}, {right})"
+        return f"({left} {formula.operator.value} {right})"
+
+    def _pieces(self, formula: Pieces) -> str:
         which = self._of(formula.of)
         *parts, found = (self._of(part) for part in formula.parts)
-        if arrays and not parts:
+        if self.arrays and not parts:
             return found
         for cut, part in zip(reversed(formula.cuts), reversed(parts), strict=True):
             test = f"{which} < {literal(cut)}"
-            found = f"np.where({test}, {part}, {found})" if arrays else f"({part} if {test} else {found})"
+            either = f"np.where({test}, {part}, {found})"
+            found = either if self.arrays else f"({part} if {test} else {found})"
         return found
 
-    def _place(self, places: Places, *, arrays: bool) -> str:
+    def _place(self, places: Places) -> str:
         if id(places) in self.names:
             return self.names[id(places)]
         starts, which = self.owner.constant(places.starts), self._of(places.of)
         text = f"bisect_right({starts}, {which}) - 1"
-        if arrays:
+        if self.arrays:
             text = f'np.searchsorted({starts}, {which}, side="right") - 1'
         return text if self.uses[id(places)] < 2 else self._named(places, text)
-
-
-def _pair(operator: Operator, left: str, right: str, *, arrays: bool) -> str:
-    match operator:
-        case Operator.LEAST:
-            return f"{'np.minimum' if arrays else 'min'}({left}, {right})"
-        case Operator.GREATEST:
-            return f"{'np.maximum' if arrays else 'max'}({left}, {right})"
-        case Operator.PLUS | Operator.MINUS | Operator.TIMES | Operator.OVER:
-            return f"({left} {operator.value} {right})"
-        case _:
-            assert_never(operator)
 
 
 def literal(value: float) -> str:

@@ -27,17 +27,7 @@ from calibcli.export.dialects import (
     translated,
     translated_name,
 )
-from calibcli.export.formula import (
-    Formula,
-    Number,
-    Operator,
-    Pair,
-    Pieces,
-    Places,
-    Score,
-    Single,
-    Steps,
-)
+from calibcli.export.formula import Formula, Number, Operator, Pair, Pieces, Places, Score, Single, Steps
 from calibcli.names import Scale, SqlDialect
 from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.segments import SegmentColumn, SegmentMap, SegmentTerm
@@ -397,10 +387,10 @@ def query_of_segments(found: SegmentMap, ask: SqlAsk, *, origin: maps.Origin) ->
     range gets NULL; a value without a level of its own counts as other values do.
     """
     prefix = prefix_beside(ask.table)
-    levels, sums = f"{prefix}levels", f"{prefix}sums"
+    sums, segments = f"{prefix}sums", _SegmentText(found, ask.dialect, f"{prefix}levels")
     joined = (
-        beside_each_row(_levels(found, ask.dialect), levels, ask.dialect),
-        beside_each_row(_sums(found, levels, ask.dialect), sums, ask.dialect),
+        beside_each_row(segments.levels(), segments.alias, ask.dialect),
+        beside_each_row(segments.sums(), sums, ask.dialect),
     )
     text = SqlText(ask.dialect, (*ask.written_scores(), f"{sums}.shift", f"{sums}.bend"), prefix)
     columns = {ask.name: text.of(maps.formula_of_segments(found, scale=origin.scale))}
@@ -429,65 +419,72 @@ def beside_each_row(
     return Joined(f"CROSS JOIN LATERAL (SELECT\n  {named_columns}\n{source}) AS {alias}")
 
 
-def _levels(found: SegmentMap, dialect: SqlDialect) -> dict[str, str]:
-    """Return the level of each column of a row, by itself and, where it is another, in intersections."""
-    levels = {f"l{place}": _level(one, dialect) for place, one in enumerate(found.columns)}
-    return levels | {
-        f"k{place}": _level_of_number(one, one.crossed_numbers, one.crossed_own, dialect)
-        for place, one in enumerate(found.columns)
-        if one.together > 1
-    }
+@dataclass(frozen=True, slots=True, eq=False)
+class _SegmentText:
+    """A map by segments as text; the levels of a row stand in a join of the name `alias`."""
 
+    found: SegmentMap
+    dialect: SqlDialect
+    alias: str
 
-def _level(column: SegmentColumn, dialect: SqlDialect) -> str:
-    if column.kind == "numbers" or not column.texts:
-        return _level_of_number(column, column.numbers, column.own, dialect)
-    written = f"{ROWS}.{name(column.name, dialect)}"
-    text = f"COALESCE({stripped_text(written, dialect)}, '')"
-    if {"true", "false"} & set(column.texts):
-        # These are one value however they are written.
-        text = f"CASE WHEN LOWER({text}) IN ('true', 'false') THEN LOWER({text}) ELSE {text} END"
-    values = ["", *map(number_words, column.numbers), *column.texts]
-    quoted = [string(one, dialect, what="value", hint=_VALUES_HINT) for one in values]
-    places = (column.own + 1, *range(column.own))
-    arms = [f"WHEN {one} THEN {place}" for one, place in zip(quoted, places, strict=True)]
-    return f"CASE {text} {' '.join(arms)} ELSE {column.own} END"
+    def levels(self) -> dict[str, str]:
+        """Return the level of each column of a row, by itself and, where it is another, in intersections."""
+        levels = {f"l{place}": self._level(one) for place, one in enumerate(self.found.columns)}
+        return levels | {
+            f"k{place}": self._level_of_number(one, one.crossed_numbers, one.crossed_own)
+            for place, one in enumerate(self.found.columns)
+            if one.together > 1
+        }
 
+    def _level(self, column: SegmentColumn) -> str:
+        if column.kind == "numbers" or not column.texts:
+            return self._level_of_number(column, column.numbers, column.own)
+        written = f"{ROWS}.{name(column.name, self.dialect)}"
+        text = f"COALESCE({stripped_text(written, self.dialect)}, '')"
+        if {"true", "false"} & set(column.texts):
+            # These are one value however they are written.
+            text = f"CASE WHEN LOWER({text}) IN ('true', 'false') THEN LOWER({text}) ELSE {text} END"
+        values = ["", *map(number_words, column.numbers), *column.texts]
+        quoted = [string(one, self.dialect, what="value", hint=_VALUES_HINT) for one in values]
+        places = (column.own + 1, *range(column.own))
+        arms = [f"WHEN {one} THEN {place}" for one, place in zip(quoted, places, strict=True)]
+        return f"CASE {text} {' '.join(arms)} ELSE {column.own} END"
 
-def _level_of_number(column: SegmentColumn, numbers: Sequence[float], own: int, dialect: SqlDialect) -> str:
-    """Return the level of a number, among intervals or categories."""
-    spelling, written = SPELLINGS[dialect], f"{ROWS}.{name(column.name, dialect)}"
-    value = f"CAST({written} AS {spelling.double})"
-    none = f"WHEN {written} IS NULL OR LOWER(CAST({written} AS {spelling.text})) = 'nan' THEN {own + 1}"
-    sign = "<=" if column.kind == "numbers" else "="
-    arms = [f"WHEN {value} {sign} {number(one, dialect)} THEN {at}" for at, one in enumerate(numbers)]
-    return f"CASE {none} {' '.join(arms)} ELSE {len(numbers)} END"
+    def _level_of_number(self, column: SegmentColumn, numbers: Sequence[float], own: int) -> str:
+        """Return the level of a number, among intervals or categories."""
+        spelling, written = SPELLINGS[self.dialect], f"{ROWS}.{name(column.name, self.dialect)}"
+        value = f"CAST({written} AS {spelling.double})"
+        none = f"WHEN {written} IS NULL OR LOWER(CAST({written} AS {spelling.text})) = 'nan' THEN {own + 1}"
+        sign = "<=" if column.kind == "numbers" else "="
+        arms = [
+            f"WHEN {value} {sign} {number(one, self.dialect)} THEN {at}" for at, one in enumerate(numbers)
+        ]
+        return f"CASE {none} {' '.join(arms)} ELSE {len(numbers)} END"
 
+    def sums(self) -> dict[str, str]:
+        """Return what the segments of a row add up to: its offset and its slope."""
+        sums = {
+            "shift": [number(self.found.intercept, self.dialect)],
+            "bend": [number(self.found.slope, self.dialect)],
+        }
+        for term in self.found.terms:
+            sums["bend" if term.slope else "shift"].append(self._coefficient(term))
+        return {key: "\n    + ".join(parts) for key, parts in sums.items()}
 
-def _sums(found: SegmentMap, levels: str, dialect: SqlDialect) -> dict[str, str]:
-    """Return what the segments of a row add up to: its offset and its slope."""
-    sums = {"shift": [number(found.intercept, dialect)], "bend": [number(found.slope, dialect)]}
-    for term in found.terms:
-        sums["bend" if term.slope else "shift"].append(_coefficient(term, found.columns, levels, dialect))
-    return {key: "\n    + ".join(parts) for key, parts in sums.items()}
-
-
-def _coefficient(
-    term: SegmentTerm, columns: Sequence[SegmentColumn], levels: str, dialect: SqlDialect
-) -> str:
-    """Return the coefficient of a row: a CASE over the one number that its levels make."""
-    code = ""
-    for place in term.columns:
-        fewer = term.crosses and columns[place].together > 1
-        level = f"{levels}.{'k' if fewer else 'l'}{place}"
-        code = f"({code}) * {columns[place].sizes[term.crosses]} + {level}" if code else level
-    arms = [
-        f"WHEN {one} THEN {number(value, dialect)}"
-        for one, value in zip(term.codes(columns), term.coefficients, strict=True)
-        if value
-    ]
-    zero = number(0.0, dialect)
-    return f"CASE {code} {' '.join(arms)} ELSE {zero} END" if arms else zero
+    def _coefficient(self, term: SegmentTerm) -> str:
+        """Return the coefficient of a row: a CASE over the one number that its levels make."""
+        code, columns = "", self.found.columns
+        for place in term.columns:
+            fewer = term.crosses and columns[place].together > 1
+            level = f"{self.alias}.{'k' if fewer else 'l'}{place}"
+            code = f"({code}) * {columns[place].sizes[term.crosses]} + {level}" if code else level
+        arms = [
+            f"WHEN {one} THEN {number(value, self.dialect)}"
+            for one, value in zip(term.codes(columns), term.coefficients, strict=True)
+            if value
+        ]
+        zero = number(0.0, self.dialect)
+        return f"CASE {code} {' '.join(arms)} ELSE {zero} END" if arms else zero
 
 
 _HINT = "use --to python, or fit again with groups of printable names"
