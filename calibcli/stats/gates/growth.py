@@ -59,6 +59,11 @@ class Incoming:
         """What a reader knows it by: the name given, else its file, else its digest."""
         return self.key if self.key != self.digest else self.file or self.key
 
+    @property
+    def total(self) -> int:
+        """How many rows it has."""
+        return int(self.rows.counts.sum()) if isinstance(self.rows, Rows) else self.rows.total_rows
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Growth:
@@ -130,8 +135,7 @@ def chance_of_twin(table: Table) -> float:
 
 def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
     state = growth.state
-    rows = batch.rows
-    total = int(rows.counts.sum()) if isinstance(rows, Rows) else rows.total_rows
+    total = batch.total
     twins = [one for one in state.batches if one.digest == batch.digest]
     twin = next((one for one in twins if _one_name(one, batch)), None)
     known = twin if twin is not None else state.knows(batch.key)
@@ -140,20 +144,20 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
             msg = f"{batch.shown}: batch {batch.key!r} was counted before, with other rows"
             raise InputProblem(msg, "give these rows another name with --batch")
         if not state.terms.by_id:
-            _refuse_unsure(known, batch, total)
+            _refuse_unsure(known, batch)
         return replace(
             growth,
             known=(*growth.known, batch.called),
             known_rows=growth.known_rows + total,
-            known_notes=(*growth.known_notes, _known_note(batch, total)),
+            known_notes=(*growth.known_notes, _known_note(batch)),
         )
     notes = growth.notes
     if twins and not state.terms.by_id:
-        _refuse_twin(twins[0], batch, total)
+        _refuse_twin(twins[0], batch)
         if all(one.file is None for one in twins):
             # They were given names, and this batch none: a second run may have left the name out.
-            _refuse_unsure(twins[0], batch, total)
-        notes = (*notes, f"{_alike(batch, twins[0], total)}, as chance alone can have it: they count")
+            _refuse_unsure(twins[0], batch)
+        notes = (*notes, f"{_alike(batch, twins[0])}, as chance alone can have it: they count")
         if known is not None:
             batch = replace(batch, key=_free_name(state, batch.file or batch.key))
     mixed = kinds_mixed(state.id_kinds, batch.id_kinds, shown=batch.shown)
@@ -168,7 +172,7 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
             f"{batch.shown}: {left_out:,} of {total:,} rows were counted before, by their identity",
         )
     if sums.total_rows:
-        alike = _same_rows_note(state, batch, total)
+        alike = _same_rows_note(state, batch)
         notes = notes if alike is None else (*notes, alike)
         counted = Batch(
             batch.key, batch.digest, sums.total_rows, None, batch.content, batch.file, batch.chance
@@ -232,29 +236,29 @@ def _new_rows(state: GateState, batch: Incoming) -> tuple[Sums, Fingerprints | N
     return sums_of(table, partition), rows.ids[new]
 
 
-def _refuse_twin(twin: Batch, batch: Incoming, total: int) -> None:
+def _refuse_twin(twin: Batch, batch: Incoming) -> None:
     """Refuse scores and labels that were counted under another name, where chance hardly makes them."""
     if batch.chance < LEAST_CHANCE:
         raise InputProblem(
-            _alike(batch, twin, total),
+            _alike(batch, twin),
             "every row counts once; if these are other rows, begin a new state with --id COL",
         )
 
 
-def _refuse_unsure(known: Batch, batch: Incoming, total: int) -> None:
+def _refuse_unsure(known: Batch, batch: Incoming) -> None:
     """Refuse a file that nothing tells from one that was counted, where other rows may well look the same."""
     if batch.key != batch.digest or not batch.alone or batch.chance < LEAST_CHANCE:
         return
-    msg = f"{_alike(batch, known, total)}; new rows may have them too, by chance"
+    msg = f"{_alike(batch, known)}; new rows may have them too, by chance"
     raise InputProblem(msg, "name new rows with --batch; a second run adds nothing: its rows are counted")
 
 
-def _same_rows_note(state: GateState, batch: Incoming, total: int) -> str | None:
+def _same_rows_note(state: GateState, batch: Incoming) -> str | None:
     """Return what there is to say of scores and labels that were counted under other ids, or None."""
     twin = next((one for one in state.batches if one.content and one.content == batch.content), None)
     if twin is None:
         return None
-    these = f"{_alike(batch, twin, total)} under other ids"
+    these = f"{_alike(batch, twin)} under other ids"
     if batch.chance < LEAST_CHANCE:
         raise InputProblem(
             these, "every row counts once; write ids as before; 7, 7.0 and 007 as text are three ids"
@@ -262,8 +266,8 @@ def _same_rows_note(state: GateState, batch: Incoming, total: int) -> str | None
     return f"{these}: they count; are ids written in one form?"
 
 
-def _alike(batch: Incoming, twin: Batch, total: int) -> str:
-    these = "this row has" if total == 1 else f"these {total:,} rows have"
+def _alike(batch: Incoming, twin: Batch) -> str:
+    these = "this row has" if batch.total == 1 else f"these {batch.total:,} rows have"
     return f"{batch.shown}: {these} the scores and labels of {_named(twin)}"
 
 
@@ -271,9 +275,9 @@ def _named(batch: Batch) -> str:
     return "a batch without a name" if batch.called == batch.digest else f"batch {batch.called!r}"
 
 
-def _known_note(batch: Incoming, total: int) -> str:
+def _known_note(batch: Incoming) -> str:
     named = batch.key != batch.digest
-    what = f"batch {batch.key!r} was" if named else f"its {total:,} scores and labels were"
+    what = f"batch {batch.key!r} was" if named else f"its {batch.total:,} scores and labels were"
     said = f"{batch.shown}: {what} counted before and {'is' if named else 'are'} not counted again"
     if isinstance(batch.rows, Rows):
         return said

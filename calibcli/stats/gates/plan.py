@@ -88,6 +88,23 @@ class Population:
         return ScoreTable(self.score[some], count[some], ones[some])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Tables:
+    """Many tables of rows drawn from a population: how many have each value, and of these label 1, shape
+    (times, n_values).
+    """
+
+    population: Population
+    count: Integers
+    ones: Integers
+
+    def some(self, which: npt.NDArray[np.generic]) -> "Tables":
+        return Tables(self.population, self.count[which], self.ones[which])
+
+    def at(self, place: int) -> ScoreTable:
+        return self.population.table(self.count[place], self.ones[place])
+
+
 def population_of(score: Floats, rows: Floats, *, bins: Bins, most: int = MOST_VALUES) -> Population:
     """Return the population in which scores fall as they did in some rows, and labels follow them."""
     some = rows > 0
@@ -304,28 +321,26 @@ class Looks(Asked):
     def share(self, rows: int, times: int) -> float:
         if rows < self.gate.ground.least_rows:
             return 0.0
-        count, ones = self._drawn(rows, times)
-        given = self.gate.simulated.many(self.gate, self.population, count, ones)
-        return float(np.mean(given & self.gate.concludes(rows, ones.sum(axis=-1))))
+        tables = self._drawn(rows, times)
+        given = self.gate.simulated.many(self.gate, tables)
+        return float(np.mean(given & self.gate.concludes(rows, tables.ones.sum(axis=-1))))
 
     def reaches(self, rows: int, times: int, power: float) -> bool:
         simulated = self.gate.simulated
         if rows < self.gate.ground.least_rows or simulated.at_once:
             return self.share(rows, times) >= power
-        count, ones = self._drawn(rows, times)
-        enough = self.gate.concludes(rows, ones.sum(axis=-1))
-        count, ones = count[enough], ones[enough]
+        tables = self._drawn(rows, times)
+        tables = tables.some(self.gate.concludes(rows, tables.ones.sum(axis=-1)))
         last = math.ceil(power * times) - 1
-        if last >= count.shape[0]:
+        if last >= tables.count.shape[0]:
             return False
         if not simulated.ordered:
-            return _so_many(self.gate, self.population, count, ones, wanted=last + 1)
-        place = _in_order(self.gate, self.population, count, ones)[last]
-        return is_given(self.gate, self.population.table(count[place], ones[place]))
+            return _so_many(self.gate, tables, wanted=last + 1)
+        return is_given(self.gate, tables.at(_in_order(self.gate, tables)[last]))
 
-    def _drawn(self, rows: int, times: int) -> tuple[Integers, Integers]:
-        kept = self.gate.simulated.ordered
-        return self.population.drawn(rows, times=times, generator=self.generator, shares_kept=kept)
+    def _drawn(self, rows: int, times: int) -> Tables:
+        kept, one = self.gate.simulated.ordered, self.population
+        return Tables(one, *one.drawn(rows, times=times, generator=self.generator, shares_kept=kept))
 
 
 def share_by_theorem(looks: Looks, rows: int, times: int) -> float:
@@ -341,29 +356,34 @@ def share_by_theorem(looks: Looks, rows: int, times: int) -> float:
     return float(np.mean(value - math.sqrt(bins / rows) - margin > gate.limit))
 
 
-def _by_bets(gate: Gate, population: Population, count: Integers, ones: Integers) -> Flags:
-    stakes = betting.stakes_of_gate(int(count[0].sum()), gate.ground.variance, delta=gate.delta)
+def _by_bets(gate: Gate, tables: Tables) -> Flags:
+    stakes = betting.stakes_of_gate(int(tables.count[0].sum()), gate.ground.variance, delta=gate.delta)
     found = log_evidence(
-        count, ones, population=population, limit=gate.limit, stakes=stakes, above=not gate.passes
+        tables.count,
+        tables.ones,
+        population=tables.population,
+        limit=gate.limit,
+        stakes=stakes,
+        above=not gate.passes,
     )
     return np.asarray(found >= -math.log(gate.delta))
 
 
-def _by_rates(gate: Gate, population: Population, count: Integers, ones: Integers) -> Flags:
-    given = np.zeros(count.shape[0], np.bool_)
-    occupied = (count > 0).sum(axis=-1)
+def _by_rates(gate: Gate, tables: Tables) -> Flags:
+    given = np.zeros(tables.count.shape[0], np.bool_)
+    occupied = (tables.count > 0).sum(axis=-1)
     for number in np.unique(occupied).tolist():
         some = occupied == number
-        given[some] = _by_rates_of(gate, population, count[some], ones[some], bins=number)
+        given[some] = _by_rates_of(gate, tables.some(some), bins=number)
     return given
 
 
-def _by_rates_of(gate: Gate, population: Population, count: Integers, ones: Integers, *, bins: int) -> Flags:
+def _by_rates_of(gate: Gate, tables: Tables, *, bins: int) -> Flags:
     """Judge tables with equally many values that occur."""
     delta = gate.delta if gate.passes else each_of(bins, gate.delta) / 2.0
-    some, score = count > 0, np.broadcast_to(population.score, count.shape)
+    some, score = tables.count > 0, np.broadcast_to(tables.population.score, tables.count.shape)
     low, high = score.copy(), score.copy()
-    counted = (one[some].astype(np.float64) for one in (ones, count))
+    counted = (one[some].astype(np.float64) for one in (tables.ones, tables.count))
     low[some], high[some] = rate_bounds(*counted, delta_each_side=delta)
     if not gate.passes:
         return np.asarray(np.maximum(low - score, score - high).max(axis=-1) > gate.limit)
@@ -372,14 +392,13 @@ def _by_rates_of(gate: Gate, population: Population, count: Integers, ones: Inte
     return np.asarray((np.maximum(high - score, score - low).max(axis=-1) <= gate.limit) & seen)
 
 
-def _by_order(gate: Gate, population: Population, count: Integers, ones: Integers) -> Flags:
+def _by_order(gate: Gate, tables: Tables) -> Flags:
     """Judge as few tables as it takes to find from which value of sum G on the verdict is given."""
-    order = _in_order(gate, population, count, ones)
+    order = _in_order(gate, tables)
     low, high = 0, order.size
     while low < high:
         middle = (low + high) // 2
-        place = order[middle]
-        if is_given(gate, population.table(count[place], ones[place])):
+        if is_given(gate, tables.at(order[middle])):
             low = middle + 1
         else:
             high = middle
@@ -388,18 +407,19 @@ def _by_order(gate: Gate, population: Population, count: Integers, ones: Integer
     return given
 
 
-def _so_many(gate: Gate, population: Population, count: Integers, ones: Integers, *, wanted: int) -> bool:
+def _so_many(gate: Gate, tables: Tables, *, wanted: int) -> bool:
     """Whether at least so many tables get the verdict; no further ones are judged once that is settled."""
-    given, left = 0, count.shape[0]
-    for one in zip(count, ones, strict=True):
+    given, left = 0, tables.count.shape[0]
+    for place in range(left):
         if given >= wanted or given + left < wanted:
             break
-        given, left = given + is_given(gate, population.table(*one)), left - 1
+        given, left = given + is_given(gate, tables.at(place)), left - 1
     return given >= wanted
 
 
-def _in_order(gate: Gate, population: Population, count: Integers, ones: Integers) -> npt.NDArray[np.intp]:
+def _in_order(gate: Gate, tables: Tables) -> npt.NDArray[np.intp]:
     """Return the places of the tables, those with the most to say for the verdict first."""
+    population, count, ones = tables.population, tables.count, tables.ones
     if population.score.size == 1:
         # One rate has bounds of its own, and the farther end of them goes with the verdict.
         counted = (one[:, 0].astype(np.float64) for one in (ones, count))
@@ -414,8 +434,8 @@ def _in_order(gate: Gate, population: Population, count: Integers, ones: Integer
     return np.argsort(size if gate.passes else -size, kind="stable")
 
 
-def _one_by_one(gate: Gate, population: Population, count: Integers, ones: Integers) -> Flags:
-    return np.array([is_given(gate, population.table(*one)) for one in zip(count, ones, strict=True)])
+def _one_by_one(gate: Gate, tables: Tables) -> Flags:
+    return np.array([is_given(gate, tables.at(place)) for place in range(tables.count.shape[0])])
 
 
 def is_given(gate: Gate, table: ScoreTable) -> bool:
@@ -525,7 +545,7 @@ class Simulated:
     effort: Effort
     decides: Callable[[Gate, ScoreTable], bool] = _judged
     size: Callable[[Floats, Floats], float] = _mean
-    many: Callable[[Gate, Population, Integers, Integers], Flags] = _one_by_one
+    many: Callable[[Gate, Tables], Flags] = _one_by_one
     at_once: bool = False
     ordered: bool = False
 
