@@ -208,7 +208,7 @@ def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) ->
     because = [HELD_OUT, "of the line that fits best, whether or not the truth is on it"]
     because += limited_words(limited)
     try:
-        found = _found(name, table, points, confidence=confidence)
+        found = _Cox(name, table, points, confidence).found()
     except NotConverged as problem:
         found = _Found(math.nan, None, f"no interval: undefined, {problem.message}")
     if found.why is not None:
@@ -270,57 +270,6 @@ def one_logit(points: newton.Labelled) -> bool:
     return float(np.ptp(newton.logit(points.score))) == 0.0
 
 
-def _found(name: MeasureName, table: Table, points: newton.Labelled, *, confidence: float) -> _Found:
-    if name is MeasureName.CITL_LOGIT:
-        if one_label(points):
-            side = 1.0 if points.label.all() else -1.0
-            why = f"every label is {int(side > 0.0)}: the fit has no finite intercept"
-            # So many labels, all alike, have this probability where the deviance is that.
-            level = 2.0 * math.log(2.0 / (1.0 - confidence))
-            return _infinite(name, table, points, least=0.0, side=side, why=why, level=level)
-    elif one_label(points) or one_logit(points):
-        same = "label" if one_label(points) else "score" if float(np.ptp(points.score)) == 0.0 else "logit"
-        return _Found(math.nan, None, f"no interval: undefined where there is one {same} only")
-    elif newton.parted(*points.logits):
-        return _parted(name, table, points, level=student_quantile(0.5 + confidence / 2.0, 1.0) ** 2)
-    best = solved(_FAMILIES[name], points, aim=newton.Aim.of(table, FitOptions(), separated=False))
-    value = best.coefficients[-1]
-    if table.weighted:
-        return _Found(value, None, NO_WEIGHTED_INTERVAL)
-    least = best.optimum.slopes.loss
-    profile = Profile.of(_FAMILIES[name], points, rows=table.total_rows, least=least)
-    scatter, carried = _scatter(profile, best)
-    quantile = student_quantile(0.5 + confidence / 2.0, max(carried - 1.0, 1.0))
-    level = quantile**2 * scatter
-    try:
-        low, high = profile.around(best, level=level) if level < _FARTHEST else (math.nan, math.nan)
-    except NotConverged:
-        low, high = math.nan, math.nan
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return _Found(value, None, _ONE_ROW, carried)
-    if name is MeasureName.CITL_LOGIT and scatter > _FAR_OFF:
-        by_rate = _by_rate(table, points, confidence=confidence)
-        low, high = min(low, by_rate[0]), max(high, by_rate[1])
-    return _Found(value, (min(low, value), max(high, value)), carried=carried)
-
-
-def _by_rate(table: Table, points: newton.Labelled, *, confidence: float) -> tuple[float, float]:
-    """Return the shifts of log odds at which scores have the mean rates that `bias` has as its ends."""
-    z, share = newton.logit(points.score), points.weight / np.sum(points.weight)
-    mean = summed_products(share, points.score)
-
-    def shift(rate: float) -> float:
-        if not 0.0 < rate < 1.0:
-            return math.copysign(math.inf, rate - 0.5)
-        return (
-            sum(crossing(lambda a: summed_products(share, newton.logistic(z + a)) - rate, -_WIDEST, _WIDEST))
-            / 2.0
-        )
-
-    lower, upper = interval_of_bias(table, confidence=confidence).ends
-    return shift(mean + lower), shift(mean + upper)
-
-
 def _scatter(profile: Profile, best: Solution) -> tuple[float, float]:
     """Return how far the labels scatter around the best line, by what each row does to the coefficient.
 
@@ -345,35 +294,87 @@ def _scatter(profile: Profile, best: Solution) -> tuple[float, float]:
     return max(1.0, ratio), carried
 
 
-def _parted(name: MeasureName, table: Table, points: newton.Labelled, *, level: float) -> _Found:
-    """Return the coefficient where a threshold on the score parts the labels."""
-    why = "a threshold on the score parts the labels: the fit has no finite slope"
-    if name is MeasureName.COX_INTERCEPT:
-        return _Found(math.nan, None, f"no interval: undefined, {why}")
-    least = least_when_parted(*points.logits, points)
-    side = 1.0 if newton.parted_upwards(*points.logits) else -1.0
-    return _infinite(name, table, points, least=least, side=side, why=why, level=level)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cox:
+    """What is asked of a table, with its rows one by one."""
 
+    name: MeasureName
+    table: Table
+    points: newton.Labelled
+    confidence: float
 
-def _infinite(
-    name: MeasureName,
-    table: Table,
-    points: newton.Labelled,
-    *,
-    least: float,
-    side: float,
-    why: str,
-    level: float,
-) -> _Found:
-    """Return an infinite coefficient with the end that the likelihood still gives."""
-    if table.weighted:
-        return _Found(side * math.inf, None, f"{NO_WEIGHTED_INTERVAL}; {why}")
-    profile = Profile.of(_FAMILIES[name], points, rows=table.total_rows, least=least)
-    try:
-        end = profile.below_infinity(side, level=level)
-    except NotConverged:
-        return _Found(side * math.inf, None, f"no interval: {why}, and no end can be computed")
-    return _Found(side * math.inf, (end, math.inf) if side > 0.0 else (-math.inf, end), why)
+    def found(self) -> _Found:
+        name, table, points = self.name, self.table, self.points
+        if name is MeasureName.CITL_LOGIT:
+            if one_label(points):
+                side = 1.0 if points.label.all() else -1.0
+                why = f"every label is {int(side > 0.0)}: the fit has no finite intercept"
+                # So many labels, all alike, have this probability where the deviance is that.
+                level = 2.0 * math.log(2.0 / (1.0 - self.confidence))
+                return self._infinite(least=0.0, side=side, why=why, level=level)
+        elif one_label(points) or one_logit(points):
+            same = "score" if float(np.ptp(points.score)) == 0.0 else "logit"
+            same = "label" if one_label(points) else same
+            return _Found(math.nan, None, f"no interval: undefined where there is one {same} only")
+        elif newton.parted(*points.logits):
+            return self._parted()
+        best = solved(_FAMILIES[name], points, aim=newton.Aim.of(table, FitOptions(), separated=False))
+        value = best.coefficients[-1]
+        if table.weighted:
+            return _Found(value, None, NO_WEIGHTED_INTERVAL)
+        profile = self._profile(best.optimum.slopes.loss)
+        scatter, carried = _scatter(profile, best)
+        quantile = student_quantile(0.5 + self.confidence / 2.0, max(carried - 1.0, 1.0))
+        level = quantile**2 * scatter
+        try:
+            low, high = profile.around(best, level=level) if level < _FARTHEST else (math.nan, math.nan)
+        except NotConverged:
+            low, high = math.nan, math.nan
+        if not (math.isfinite(low) and math.isfinite(high)):
+            return _Found(value, None, _ONE_ROW, carried)
+        if name is MeasureName.CITL_LOGIT and scatter > _FAR_OFF:
+            by_rate = self._by_rate()
+            low, high = min(low, by_rate[0]), max(high, by_rate[1])
+        return _Found(value, (min(low, value), max(high, value)), carried=carried)
+
+    def _profile(self, least: float) -> Profile:
+        return Profile.of(_FAMILIES[self.name], self.points, rows=self.table.total_rows, least=least)
+
+    def _by_rate(self) -> tuple[float, float]:
+        """Return the shifts of log odds at which scores have the mean rates that `bias` has as its ends."""
+        z, share = newton.logit(self.points.score), self.points.weight / np.sum(self.points.weight)
+        mean = summed_products(share, self.points.score)
+
+        def shift(rate: float) -> float:
+            if not 0.0 < rate < 1.0:
+                return math.copysign(math.inf, rate - 0.5)
+            ends = crossing(
+                lambda a: summed_products(share, newton.logistic(z + a)) - rate, -_WIDEST, _WIDEST
+            )
+            return sum(ends) / 2.0
+
+        lower, upper = interval_of_bias(self.table, confidence=self.confidence).ends
+        return shift(mean + lower), shift(mean + upper)
+
+    def _parted(self) -> _Found:
+        """Return the coefficient where a threshold on the score parts the labels."""
+        why = "a threshold on the score parts the labels: the fit has no finite slope"
+        if self.name is MeasureName.COX_INTERCEPT:
+            return _Found(math.nan, None, f"no interval: undefined, {why}")
+        least = least_when_parted(*self.points.logits, self.points)
+        side = 1.0 if newton.parted_upwards(*self.points.logits) else -1.0
+        level = student_quantile(0.5 + self.confidence / 2.0, 1.0) ** 2
+        return self._infinite(least=least, side=side, why=why, level=level)
+
+    def _infinite(self, *, least: float, side: float, why: str, level: float) -> _Found:
+        """Return an infinite coefficient with the end that the likelihood still gives."""
+        if self.table.weighted:
+            return _Found(side * math.inf, None, f"{NO_WEIGHTED_INTERVAL}; {why}")
+        try:
+            end = self._profile(least).below_infinity(side, level=level)
+        except NotConverged:
+            return _Found(side * math.inf, None, f"no interval: {why}, and no end can be computed")
+        return _Found(side * math.inf, (end, math.inf) if side > 0.0 else (-math.inf, end), why)
 
 
 MEASURES: Measures = dict.fromkeys(

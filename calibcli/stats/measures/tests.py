@@ -1,9 +1,9 @@
 """Tests of calibration, of the path of residuals, bins, a line or the rate, and what they say together."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cached_property
 from typing import Annotated, Literal, assert_never
 
 import numpy as np
@@ -12,7 +12,7 @@ from calibcli.codec import Declared, Fraction, Key
 from calibcli.names import DEFAULT_SEED, Purpose, TestName
 from calibcli.stats.bounds import resampling
 from calibcli.stats.measures import CERTAIN, HELD_OUT, INDEPENDENT_ROWS, TestResult
-from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, DrawnPaths, p_value
+from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, p_value
 from calibcli.stats.measures.l2 import t_test
 from calibcli.stats.measures.scores import certain_and_wrong, gave_zero
 from calibcli.stats.numerics import chi_squared_tail, incomplete_beta, stream
@@ -173,50 +173,89 @@ def calibration_tests(
     if calibrated is None:
         results = tuple(TestResult.undefined(name, WEIGHTED) for name in names)
     else:
-        # KS and Kuiper read one path, which is walked at most once.
-        paths = cache(lambda: (ks_and_kuiper(table), path_information(table)))
-        results = tuple(
-            _result(name, table, bins=bins, calibrated=calibrated, paths=paths, seed=seed) for name in names
-        )
+        tests = _Tests(table, bins, calibrated, seed)
+        results = tuple(map(tests.result, names))
     wrong = certain_and_wrong(table) if calibrated is not None else 0
     if wrong:
         results = tuple(_contradicted(result, wrong) for result in results)
-    return results, _combine(results) if set(_COMBINED) <= set(names) else None
+    if not set(_COMBINED) <= set(names):
+        return results, None
+    defined = {r.name: r.p_value for r in results if r.name in _COMBINED and r.p_value is not None}
+    combined = min(1.0, len(defined) * min(defined.values())) if defined else None
+    return results, CombinedTest(combined, tuple(defined))
 
 
-def _result(
-    name: TestName,
-    table: Table,
-    *,
-    bins: Partition,
-    calibrated: CalibratedDraws,
-    paths: Callable[[], tuple[tuple[TestResult, TestResult], float]],
-    seed: int,
-) -> TestResult:
-    """Run one test; `paths` gives KS and Kuiper, and the information of both."""
-    match name:
-        case TestName.KS | TestName.KUIPER:
-            (ks, kuiper), information = paths()
-            result = ks if name is TestName.KS else kuiper
-            return result if _by_law(information) else _of_path(result, calibrated.paths)
-        case TestName.SPIEGELHALTER:
-            return _spiegelhalter(table, calibrated=calibrated, seed=seed)
-        case TestName.T:
-            return t_test(table, bins=bins, calibrated=calibrated)
-        case TestName.HOSMER_LEMESHOW:
-            return _hosmer_lemeshow(table, bins=binned(table, bins), calibrated=calibrated)
-        case TestName.U:
-            return _u(table, seed=seed)
-        case (
-            TestName.BINOMIAL | TestName.BINOMIAL_TWO_SIDED | TestName.JEFFREYS | TestName.JEFFREYS_TWO_SIDED
-        ):
-            return rate_test(name, table)
-        case _:
-            assert_never(name)
+# Without slots, so that a path is kept.
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """The tests of one table; KS and Kuiper read one path, which is walked at most once."""
 
+    table: Table
+    bins: Partition
+    calibrated: CalibratedDraws
+    seed: int
 
-def _of_path(result: TestResult, drawn: DrawnPaths) -> TestResult:
-    return _drawn(result, drawn.ks if result.name is TestName.KS else drawn.kuiper, drawn.method)
+    def result(self, name: TestName) -> TestResult:
+        match name:
+            case TestName.KS | TestName.KUIPER:
+                return self._of_path(name)
+            case TestName.SPIEGELHALTER:
+                return self._spiegelhalter()
+            case TestName.T:
+                return t_test(self.table, bins=self.bins, calibrated=self.calibrated)
+            case TestName.HOSMER_LEMESHOW:
+                return self._hosmer_lemeshow()
+            case TestName.U:
+                return self._u()
+            case (
+                TestName.BINOMIAL
+                | TestName.BINOMIAL_TWO_SIDED
+                | TestName.JEFFREYS
+                | TestName.JEFFREYS_TWO_SIDED
+            ):
+                return rate_test(name, self.table)
+            case _:
+                assert_never(name)
+
+    @cached_property
+    def _path(self) -> tuple[TestResult, TestResult, bool]:
+        """KS and Kuiper, and whether their limit laws do."""
+        return *ks_and_kuiper(self.table), _by_law(path_information(self.table))
+
+    def _of_path(self, name: TestName) -> TestResult:
+        (ks, kuiper, by_law), one = self._path, name is TestName.KS
+        result = ks if one else kuiper
+        if by_law:
+            return result
+        drawn = self.calibrated.paths
+        return _drawn(result, drawn.ks if one else drawn.kuiper, drawn.method)
+
+    def _spiegelhalter(self) -> TestResult:
+        result = spiegelhalter(self.table)
+        if result.statistic is None or _by_law(z_information(self.table)):
+            return result
+        drawn = self.calibrated.paths
+        if drawn.spiegelhalter is not None:
+            return _drawn(result, drawn.spiegelhalter, drawn.method)
+        p, method = z_p_value(self.table, generator=stream(self.seed, Purpose.SPIEGELHALTER), draws=DRAWS)
+        return replace(result, p_value=p, p_method=method)
+
+    def _hosmer_lemeshow(self) -> TestResult:
+        bins = binned(self.table, self.bins)
+        result = hosmer_lemeshow(self.table, bins=bins)
+        if _by_law(bin_information(bins)):
+            return result
+        drawn = self.calibrated.drawn
+        return _drawn(result, drawn.over(bins.bins).h, drawn.method)
+
+    def _u(self) -> TestResult:
+        from calibcli.stats.measures.u_test import drawn_u, line_information, u_test
+
+        result = u_test(self.table)
+        if result.statistic is None or _by_law(line_information(self.table)):
+            return result
+        drawn = drawn_u(self.table, generator=stream(self.seed, Purpose.U), draws=DRAWS)
+        return replace(result, p_value=drawn.p_value(self.table.positive), p_method=drawn.method)
 
 
 def _by_law(information: float) -> bool:
@@ -226,33 +265,6 @@ def _by_law(information: float) -> bool:
     its limit as it is. Sums of labels lie on a lattice: at 400, that moves a level of 5 % by .3 % at most.
     """
     return information >= resampling.LEAST_INFORMATION
-
-
-def _spiegelhalter(table: Table, *, calibrated: CalibratedDraws, seed: int) -> TestResult:
-    result = spiegelhalter(table)
-    if result.statistic is None or _by_law(z_information(table)):
-        return result
-    if calibrated.paths.spiegelhalter is not None:
-        return _drawn(result, calibrated.paths.spiegelhalter, calibrated.paths.method)
-    p, method = z_p_value(table, generator=stream(seed, Purpose.SPIEGELHALTER), draws=DRAWS)
-    return replace(result, p_value=p, p_method=method)
-
-
-def _hosmer_lemeshow(table: Table, *, bins: BinnedTable, calibrated: CalibratedDraws) -> TestResult:
-    result = hosmer_lemeshow(table, bins=bins)
-    if _by_law(bin_information(bins)):
-        return result
-    return _drawn(result, calibrated.drawn.over(bins.bins).h, calibrated.drawn.method)
-
-
-def _u(table: Table, *, seed: int) -> TestResult:
-    from calibcli.stats.measures.u_test import drawn_u, line_information, u_test
-
-    result = u_test(table)
-    if result.statistic is None or _by_law(line_information(table)):
-        return result
-    drawn = drawn_u(table, generator=stream(seed, Purpose.U), draws=DRAWS)
-    return replace(result, p_value=drawn.p_value(table.positive), p_method=drawn.method)
 
 
 def _drawn(result: TestResult, draws: Floats | None, method: str) -> TestResult:
@@ -265,12 +277,6 @@ def _contradicted(result: TestResult, wrong: int) -> TestResult:
     """Exact calibration is refuted by a single row that was certain and wrong."""
     note = f"contradiction: {gave_zero(wrong)}, so no labels like these can be drawn"
     return replace(result, p_value=0.0, p_method="contradiction", assumptions=(*result.assumptions, note))
-
-
-def _combine(results: tuple[TestResult, ...]) -> CombinedTest:
-    defined = {r.name: r.p_value for r in results if r.name in _COMBINED and r.p_value is not None}
-    combined = min(1.0, len(defined) * min(defined.values())) if defined else None
-    return CombinedTest(combined, tuple(defined))
 
 
 def hosmer_lemeshow(table: Table, *, bins: Partition) -> TestResult:
