@@ -113,14 +113,10 @@ def _way_out(text: str) -> str:
     if null is not None:
         column = text[: null.start()]
         return f"no condition selects rows without a value; {f'{column}!=-'!r} selects those that have one"
-    parts = [f"write == for equal: {_doubled(text)!r}"] if re.search(_LONE_EQUALS, text) else []
+    doubled = re.sub(r"(?<![=!<>])=(?!=)", "==", text, count=1)
+    parts = [f"write == for equal: {doubled!r}"] if re.search(_LONE_EQUALS, text) else []
     parts += [_REPEAT] if _JOINED.search(text) else []
     return "; ".join(parts) or _EXAMPLES
-
-
-def _doubled(text: str) -> str:
-    """Return a condition with == for its first lone =."""
-    return re.sub(r"(?<![=!<>])=(?!=)", "==", text, count=1)
 
 
 def _refuse(message: str, hint: str = _EXAMPLES) -> NoReturn:

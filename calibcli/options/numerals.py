@@ -39,7 +39,8 @@ def number_name(value: float | Decimal) -> str:
     """Return the name of a number: equal for equal numbers of any type, and for no others."""
     if isinstance(value, int) and value.bit_length() < MOST_DIGITS:
         return str(value)
-    number = Decimal(value) if isinstance(value, int | Decimal) else _of_float(value)
+    # A float stands for itself where it is whole, and else for the shortest number that reads as it.
+    number = Decimal(value if isinstance(value, int | Decimal) or value.is_integer() else repr(value))
     if not number.is_finite():
         return str(value).lower().replace("infinity", "inf")
     sign, digits, _ = number.as_tuple()
@@ -91,11 +92,6 @@ def is_respelled(text: str) -> bool:
         return text[0] == "0" and len(text) > 1
     number = number_of(text)
     return number is not None and number_name(number) != text
-
-
-def _of_float(value: float) -> Decimal:
-    """Return the number that a float stands for: itself where it is whole, and else the shortest."""
-    return Decimal(value) if value.is_integer() else Decimal(repr(value))
 
 
 def in_full(value: float) -> str:

@@ -4,7 +4,6 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import NoReturn
 
 from calibcli.errors import UsageProblem
 from calibcli.names import Bound, ClassMeasure, MeasureName, Relation, SegmentMeasure, TestName
@@ -174,16 +173,11 @@ def _refuse_empty(subject: Subject, bound: Bound, relation: Relation, *, limit: 
     at_the_end = limit in (least, most) and bound is not Bound.VALUE
     if kept_by_all or at_the_end or not least <= limit <= most:
         what = "a p-value" if p_value else subject.value
-        _refuse_limit(what, least, most, kept_by_all=kept_by_all, text=text)
-
-
-def _refuse_limit(what: str, least: float, most: float, *, kept_by_all: bool, text: str) -> NoReturn:
-    where = f"{what} lies between {in_full(least)} and {in_full(most)}"
-    if math.isinf(least) or math.isinf(most):
-        where = (
-            f"{what} is at most {in_full(most)}"
-            if math.isinf(least)
-            else f"{what} is at least {in_full(least)}"
-        )
-    msg = f"{text!r} holds whatever the rows say" if kept_by_all else f"{text!r} can never be shown to hold"
-    raise UsageProblem(msg, f"{where}: choose a limit inside that range")
+        where = f"{what} lies between {in_full(least)} and {in_full(most)}"
+        if math.isinf(least):
+            where = f"{what} is at most {in_full(most)}"
+        elif math.isinf(most):
+            where = f"{what} is at least {in_full(least)}"
+        never = "holds whatever the rows say" if kept_by_all else "can never be shown to hold"
+        msg = f"{text!r} {never}"
+        raise UsageProblem(msg, f"{where}: choose a limit inside that range")

@@ -102,7 +102,8 @@ def beta_quantile(probability: float | Floats, a: Floats, b: Floats) -> Floats:
         excess = np.where(lower_tail, below - probability, (1.0 - probability) - above)
         low, high = np.where(excess < 0, x, low), np.where(excess > 0, x, high)
         with np.errstate(all="ignore"):
-            newton = excess / np.exp(_log_density(a, b, x, log_betas[0]))
+            log_density = (a - 1.0) * np.log(x) + (b - 1.0) * np.log1p(-x) - log_betas[0]
+            newton = excess / np.exp(log_density)
             bend = newton * ((a - 1.0) / x - (b - 1.0) / (1.0 - x))
             step = x - newton / (1.0 - 0.5 * np.minimum(bend, 1.0))
         inside = (step >= low) & (step <= high)
@@ -111,11 +112,6 @@ def beta_quantile(probability: float | Floats, a: Floats, b: Floats) -> Floats:
             return np.asarray(moved)
         x = moved
     return np.asarray(x)
-
-
-def _log_density(a: Floats, b: Floats, x: Floats, log_beta: Floats) -> Floats:
-    """Return the log of the beta density at x."""
-    return (a - 1.0) * np.log(x) + (b - 1.0) * np.log1p(-x) - log_beta
 
 
 def _log_betas(a: Floats, b: Floats) -> tuple[Floats, Floats]:

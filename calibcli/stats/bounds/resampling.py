@@ -387,12 +387,25 @@ def _surprising(
 
 def excursion_tail(x: float) -> float:
     """Return P(max |B| > x)."""
-    return _excursion_far(x) if x >= 1.2 else 1.0 - _excursion_near(x)
+    if x >= 1.2:
+        return 4.0 * math.fsum((-1) ** k * normal_tail((2 * k + 1) * x) for k in range(12))
+    if x <= _NOTHING:
+        return 1.0
+    scale = math.pi**2 / (8.0 * x * x)
+    terms = ((-1) ** k / (2 * k + 1) * math.exp(-((2 * k + 1) ** 2) * scale) for k in range(6))
+    return 1.0 - 4.0 / math.pi * math.fsum(terms)
 
 
 def range_tail(r: float) -> float:
     """Return P(max B - min B > r)."""
-    return _range_far(r) if r >= 2.0 else 1.0 - _range_near(r)
+    if r >= 2.0:
+        # Terms that are e^-60 of the first move no digit.
+        most = min(23, math.ceil(math.sqrt(1.0 + 120.0 / (r * r))))
+        return 8.0 * math.fsum((-1) ** (k - 1) * k * normal_tail(k * r) for k in range(1, most + 1))
+    if r <= _NOTHING:
+        return 1.0
+    points = ((2 * j + 1) * math.pi for j in range(8))
+    return 1.0 - 8.0 * math.fsum((1 / r**2 + 1 / a**2) * math.exp(-a * a / (2 * r * r)) for a in points)
 
 
 def normal_tail(z: float) -> float:
@@ -411,28 +424,3 @@ _NOTHING = 0.03
 
 # From here on the rounding of z / sqrt(2) would cost the normal tail digits.
 _FAR = 10.0
-
-
-def _excursion_near(x: float) -> float:
-    if x <= _NOTHING:
-        return 0.0
-    scale = math.pi**2 / (8.0 * x * x)
-    terms = ((-1) ** k / (2 * k + 1) * math.exp(-((2 * k + 1) ** 2) * scale) for k in range(6))
-    return 4.0 / math.pi * math.fsum(terms)
-
-
-def _excursion_far(x: float) -> float:
-    return 4.0 * math.fsum((-1) ** k * normal_tail((2 * k + 1) * x) for k in range(12))
-
-
-def _range_near(r: float) -> float:
-    if r <= _NOTHING:
-        return 0.0
-    points = ((2 * j + 1) * math.pi for j in range(8))
-    return 8.0 * math.fsum((1 / r**2 + 1 / a**2) * math.exp(-a * a / (2 * r * r)) for a in points)
-
-
-def _range_far(r: float) -> float:
-    # Terms that are e^-60 of the first move no digit.
-    most = min(23, math.ceil(math.sqrt(1.0 + 120.0 / (r * r))))
-    return 8.0 * math.fsum((-1) ** (k - 1) * k * normal_tail(k * r) for k in range(1, most + 1))

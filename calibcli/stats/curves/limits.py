@@ -331,15 +331,12 @@ def thinned(x: Floats, y: Floats, *, parts: int = PARTS) -> Places:
     part = np.minimum(((x - x[0]) * (parts / (x[-1] - x[0]))).astype(np.int64), parts - 1)
     starts = run_starts(part)
     ends = np.append(starts[1:], x.size) - 1
-    extremes = [_first_equal(y, part, one.reduceat(y, starts)) for one in (np.minimum, np.maximum)]
+    number, extremes = np.cumsum(np.concatenate(([0], part[1:] != part[:-1]))), []
+    for one in (np.minimum, np.maximum):
+        # Where each is first met.
+        met = np.flatnonzero(y == one.reduceat(y, starts)[number])
+        extremes.append(met[run_starts(number[met])])
     return np.unique(np.concatenate((starts, ends, *extremes)))
-
-
-def _first_equal(y: Floats, part: npt.NDArray[np.int64], extreme: Floats) -> Places:
-    """Return where in each occupied part its extreme is first met."""
-    number = np.cumsum(np.concatenate(([0], part[1:] != part[:-1])))
-    met = np.flatnonzero(y == extreme[number])
-    return met[run_starts(number[met])]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -70,7 +70,9 @@ def map_curve(
     partition: str = "",
 ) -> MapCurve:
     """Return a map as a curve, with its own ends where it has some."""
-    marked = _marked(recalibrator, table)
+    marked = _cuts(recalibrator) if table is None else table.score
+    if marked.size > _MOST_MARKS:
+        marked = np.zeros(0)
     score = np.union1d(with_steps(recalibrator.predict, _places(recalibrator, table)), marked)
     words, nothing = band.words, np.full_like(score, np.nan)
     lower, upper = nothing, nothing
@@ -134,8 +136,3 @@ def _cuts(recalibrator: Recalibrator) -> Floats:
     parts = [part for fold in recalibrator.folds for part in (fold.first, fold.last)]
     cuts = np.unique(np.concatenate(parts))
     return cuts[:: -(-cuts.size // _MOST_CUTS)] if cuts.size else cuts
-
-
-def _marked(recalibrator: Recalibrator, table: Table | None) -> Floats:
-    scores = _cuts(recalibrator) if table is None else table.score
-    return scores if scores.size <= _MOST_MARKS else np.zeros(0)

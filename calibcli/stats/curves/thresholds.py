@@ -139,7 +139,10 @@ def told_apart(table: Table, at: Sequence[float], *, again: Rows | None = None) 
 def _over_all(upper: Floats, weight: Floats, resolution: float) -> tuple[Floats, Integers]:
     """Return even thresholds and scores, and how many entries of the table lie below each."""
     steps = _steps(upper, weight)
-    even = _on_cell_ends(np.linspace(0.0, 1.0, _EVEN), upper, resolution)
+    even = np.linspace(0.0, 1.0, _EVEN)
+    # Those that lie inside an occupied cell are moved to its end.
+    after = upper[np.minimum(np.searchsorted(upper, even), upper.size - 1)]
+    even = np.where((after >= even) & (after - even < resolution), after, even)
     at = np.concatenate((even, upper[steps], upper[steps]))
     below = np.concatenate((np.searchsorted(upper, even, side="right"), steps, steps + 1))
     order = np.lexsort((below, at))
@@ -162,12 +165,6 @@ def _steps(upper: Floats, weight: Floats) -> np.ndarray[tuple[int], np.dtype[np.
 def _ends(upper: Floats, reached: Floats, *, base: float) -> tuple[float, float]:
     first, last = np.searchsorted(reached, np.array([_STRAY, 1.0 - _STRAY]) * reached[-1])
     return min(float(upper[first]), base), max(float(upper[min(last, upper.size - 1)]), base)
-
-
-def _on_cell_ends(at: Floats, upper: Floats, resolution: float) -> Floats:
-    """Move thresholds that lie inside an occupied cell to its end."""
-    after = upper[np.minimum(np.searchsorted(upper, at), upper.size - 1)]
-    return np.where((after >= at) & (after - at < resolution), after, at)
 
 
 Range = tuple[float, float]

@@ -15,13 +15,7 @@ from calibcli.stats.bounds.proportion import (
     clopper_pearson_of_a_rate,
     sum_margin,
 )
-from calibcli.stats.measures import (
-    HELD_OUT,
-    NO_WEIGHTED_INTERVAL,
-    Estimate,
-    deviation,
-    on_line,
-)
+from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, Estimate, deviation, on_line
 from calibcli.stats.measures.if_calibrated import DUST, Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import normal_quantile

@@ -240,7 +240,11 @@ def one_side(
     found = gaps_in(sums)
 
     def part(gap: Floats) -> Floats:
-        return np.asarray((found.share * _claimed(name, gap, found.score)).sum(axis=-1))
+        # The gap of the announced label: its rate less what the score gives it.
+        signs = np.where(found.score < _MIDDLE, -gap, np.abs(gap))
+        announced = np.where(found.score > _MIDDLE, gap, signs)
+        too_much = -announced if name is MeasureName.OVERCONFIDENCE else announced
+        return np.asarray((found.share * np.maximum(too_much, 0.0)).sum(axis=-1))
 
     value = float(part(found.gap))
     margin = deviation(table, delta=(1.0 - confidence) / 2.0)
@@ -255,13 +259,6 @@ def one_side(
     )
     null = gaps_if_calibrated(sums, calibrated, part)
     return estimate_of_gaps(name, table, sums, value, interval, null=null)
-
-
-def _claimed(name: MeasureName, gap: Floats, score: Floats) -> Floats:
-    """Return how much too much, or too little, each bin claims for the label that it announces."""
-    # The gap of the announced label: its rate less what the score gives it.
-    announced = np.where(score > _MIDDLE, gap, np.where(score < _MIDDLE, -gap, np.abs(gap)))
-    return np.maximum(-announced if name is MeasureName.OVERCONFIDENCE else announced, 0.0)
 
 
 MOST_BINS = 4_096
@@ -325,7 +322,7 @@ def _swept(table: Table) -> tuple[int, Starts]:
     return MOST_BINS + 1, starts
 
 
-def never_falls(rate: Floats, slack: float = 0.0) -> bool:
+def never_falls(rate: Floats, slack: float) -> bool:
     """Whether no entry lies below the one before by more than rounding."""
     return bool(np.all(rate[1:] >= rate[:-1] - slack))
 
@@ -413,7 +410,9 @@ def worst_bin(
     value = float(_largest(found.gap))
     delta = (1.0 - confidence) / 2.0
     if table.weighted:
-        lower, upper = _by_hoeffding(found.gap, found.lightness, delta=delta)
+        size, both = np.abs(found.gap), each_of(found.gap.size, delta) / 2.0
+        lower = float((size - np.sqrt(math.log(1.0 / both) * found.lightness / 2.0)).max())
+        upper = float((size + np.sqrt(math.log(1.0 / delta) * found.lightness / 2.0)).max())
         method = "Hoeffding at each bin's effective number of rows"
     else:
         upper = float(farthest(sums, delta=delta)[1].max())
@@ -454,14 +453,6 @@ def _largest(gap: Floats) -> Floats:
     return np.asarray(np.abs(gap).max(axis=-1))
 
 
-def _by_hoeffding(gap: Floats, lightness: Floats, *, delta: float) -> tuple[float, float]:
-    size = np.abs(gap)
-    both = each_of(gap.size, delta) / 2.0
-    low = size - np.sqrt(math.log(1.0 / both) * lightness / 2.0)
-    high = size + np.sqrt(math.log(1.0 / delta) * lightness / 2.0)
-    return float(low.max()), float(high.max())
-
-
 _NO_L1_INTERVAL = "no interval: none is known to hold for it; see the one of ece, of which it is an estimate"
 
 
@@ -478,11 +469,14 @@ def debiased_ece(table: Table, *, bins: Partition, calibrated: CalibratedDraws |
     """
     sums = binned(table, bins)
     found = gaps_in(sums)
-    raw = float(_less_bias(found.gap, found=found, mean_square=_mean_squares(table, sums)))
+    positive, negative = table.positive, table.weight - table.positive
+    squares = positive * (1.0 - table.score_of_positive) ** 2 + negative * table.score_of_negative**2
+    mean_square = segment_sums(squares, sums.starts)[sums.occupied] / sums.weight[sums.occupied]
+    raw = float(_less_bias(found.gap, found=found, mean_square=mean_square))
     null = UNKNOWN
-    squares = None if calibrated is None else calibrated.drawn.over(sums.bins).squares
-    if squares is not None:
-        drawn = squares[:, sums.occupied] / sums.weight[sums.occupied]
+    every = None if calibrated is None else calibrated.drawn.over(sums.bins).squares
+    if every is not None:
+        drawn = every[:, sums.occupied] / sums.weight[sums.occupied]
         null = gaps_if_calibrated(
             sums,
             calibrated,
@@ -517,13 +511,6 @@ def _less_bias(gap: Floats, *, found: Gaps, mean_square: Floats) -> Floats:
     """Return the plug-in less its bias, from every bin's gap and its mean of (label - score)^2."""
     spread = np.sqrt(np.maximum(mean_square - gap**2, 0.0) * found.lightness)
     return np.asarray((found.share * (2.0 * np.abs(gap) - mean_size(gap, spread))).sum(axis=-1))
-
-
-def _mean_squares(table: Table, sums: BinnedTable) -> Floats:
-    """Return the mean of (label - score)^2 in every occupied bin."""
-    positive, negative = table.positive, table.weight - table.positive
-    squares = positive * (1.0 - table.score_of_positive) ** 2 + negative * table.score_of_negative**2
-    return segment_sums(squares, sums.starts)[sums.occupied] / sums.weight[sums.occupied]
 
 
 def ece_bounds(table: Table, sums: BinnedTable, *, delta: float) -> Bounds:

@@ -186,7 +186,11 @@ def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) 
         found, why = _interval(estimate.value, sums, (clusters,), confidence=confidence)
         reasons = [_approximate(clusters), *why]
         if found is not None:
-            interval = _within_range(_no_narrower(found, estimate.interval), estimate.name)
+            found = _no_narrower(found, estimate.interval)
+            least = -1.0 if estimate.name is MeasureName.BIAS else 0.0
+            most = math.inf if estimate.name is MeasureName.LOG_LOSS else 1.0
+            lower, upper = found.ends
+            interval = replace(found, lower=stated(max(least, lower)), upper=stated(min(most, upper)))
     return replace(
         estimate,
         interval=interval,
@@ -211,14 +215,6 @@ def _no_narrower(interval: Interval, of_rows: Interval | None) -> Interval:
     if len(wider) == 1:
         method = f"{method}; {wider[0]} end: {of_rows.method} over rows, which is wider"
     return replace(interval, lower=stated(min(low, lowest)), upper=stated(max(high, highest)), method=method)
-
-
-def _within_range(interval: Interval, name: MeasureName) -> Interval:
-    """Return an interval cut to the values that the measure can take."""
-    least = -1.0 if name is MeasureName.BIAS else 0.0
-    most = math.inf if name is MeasureName.LOG_LOSS else 1.0
-    lower, upper = interval.ends
-    return replace(interval, lower=stated(max(least, lower)), upper=stated(min(most, upper)))
 
 
 def clustered_difference(

@@ -457,7 +457,9 @@ _FLOOR = 1e-4
 def relplot_numbers(table: ScoreTable) -> Peer:
     grid = "a grid whose end nodes are mirrored once, so that rows at 0 or 1 count half"
     steps = f"bandwidths in steps of 1/{2**_HALVINGS:,}, and {grid}"
-    error = _binned(table)
+    place = (table.score / (1.0 / BINS)).astype(np.int64)
+    residual = np.bincount(place, weights=table.rows * table.score - table.positive_rows)
+    error = float(np.abs(residual).sum()) / table.total_rows
     bins = f"{BINS} equal-width bins [a, b) by dividing and cutting off, a score of 1 in a bin of its own"
     ece, smece = MeasureName.ECE, MeasureName.SMECE
     numbers = (
@@ -510,12 +512,6 @@ def _smoothed(score: Floats, mass: Floats, points: Floats, *, bandwidth: float) 
     mirrored = np.concatenate([held[:0:-1], held, held[-2::-1]])
     first = nodes // 2
     return np.interp(points, where, np.convolve(mirrored, kernel, "valid")[first : first + nodes])
-
-
-def _binned(table: ScoreTable) -> float:
-    index = (table.score / (1.0 / BINS)).astype(np.int64)
-    residual = np.bincount(index, weights=table.rows * table.score - table.positive_rows)
-    return float(np.abs(residual).sum()) / table.total_rows
 
 
 def sklearn_numbers(table: ScoreTable) -> Peer:

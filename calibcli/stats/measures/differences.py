@@ -306,11 +306,13 @@ class PairedSums:
         without weights differ by two shares of the same rows, whose interval holds at any number of rows.
         """
         sums = self._of[name]
-        shares = name is ClassMeasure.ACCURACY and not self._weighted and self.rows > 0
-        if shares:
-            return _of_shares(
-                name, int(sums.linear.exact()), int(sums.squares.exact()), self.rows, confidence
-            )
+        if name is ClassMeasure.ACCURACY and not self._weighted and self.rows > 0:
+            # Of two shares of the same rows, from sums of 0, 1 and -1 and of their squares.
+            linear, square = int(sums.linear.exact()), int(sums.squares.exact())
+            gained, lost = (square + linear) / 2.0, (square - linear) / 2.0
+            ends = difference_of_shares(gained, lost, float(self.rows), delta=1.0 - confidence)
+            interval = Interval(*ends, confidence, SHARES_METHOD, Target.POPULATION, finite_sample=True)
+            return Difference(name, linear / self.rows, interval, (INDEPENDENT_ROWS,))
         assumptions = [INDEPENDENT_ROWS, HELD_OUT]
         if not self.rows:
             return Difference(name, None, None, (*assumptions, "no difference: there is no row of both"))
@@ -498,14 +500,6 @@ def _why_open(name: Compared, interval: Interval, values: Values, reach: tuple[f
     largest = None if name in RANKED else reach[1] if seen < 0.0 else -reach[0]
     words = unseen_words(values.costly_rows, values.total, largest=largest, delta=delta)
     return f"{UNDECIDED}{words}"
-
-
-def _of_shares(name: Compared, linear: int, squares: int, rows: int, confidence: float) -> Difference:
-    """Return the difference of two shares of the same rows, from sums of 0, 1 and -1 and of their squares."""
-    gained, lost = (squares + linear) / 2.0, (squares - linear) / 2.0
-    ends = difference_of_shares(gained, lost, float(rows), delta=1.0 - confidence)
-    interval = Interval(*ends, confidence, SHARES_METHOD, Target.POPULATION, finite_sample=True)
-    return Difference(name, linear / rows, interval, (INDEPENDENT_ROWS,))
 
 
 def _infinite(rows: tuple[int, int]) -> str | None:

@@ -164,11 +164,11 @@ def smooth_error_at(
         held, stakes, level = weighed(table), stakes_of_rows(table.total_rows, delta=delta), -math.log(delta)
         upper = crossing(lambda eps: held.log_evidence_below(eps, stakes, norm=value) - level, 0.0, 1.0)[1]
         few, rows = in_few_places(table), table.total_rows
-
-        def by_noise(error: float) -> float:
-            return value - noise_of_norm(few, bandwidth) - math.sqrt(-math.log(error) / (2.0 * rows))
-
-        lower = least_error(table, by_noise, delta=delta)
+        lower = least_error(
+            table,
+            lambda error: value - noise_of_norm(few, bandwidth) - math.sqrt(-math.log(error) / (2.0 * rows)),
+            delta=delta,
+        )
         method = f"upper: {AT_A_BANDWIDTH}"
         ends = min(lower, value), max(min(1.0, upper), value)
         interval = Interval(*ends, confidence, method, Target.MIXED, finite_sample=True)

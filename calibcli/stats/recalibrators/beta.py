@@ -56,8 +56,12 @@ def _best_face(
     for size in range(k - free, -1, -1):
         for bounded in combinations(range(free, k), size):
             kept = (*range(free), *bounded)
-            found = _on_face(family, kept, points=points, aim=aim)
-            if found is None or any(found.coefficients[i] < 0.0 for i in range(free, len(kept))):
+            face = newton.Family(family.method, partial(_features_kept, family, kept), family.offset)
+            try:
+                found = solved(face, points, aim=aim)
+            except NotConverged:
+                continue
+            if any(found.coefficients[i] < 0.0 for i in range(free, len(kept))):
                 continue
             if len(kept) == k:
                 return kept, found
@@ -72,16 +76,6 @@ def _best_face(
 def _features_kept(family: newton.Family, kept: tuple[int, ...], scores: Floats) -> Floats:
     """Return the features of a family whose coefficients are not held at 0, shape (len(kept), n)."""
     return family.features(scores)[list(kept)]
-
-
-def _on_face(
-    family: newton.Family, kept: tuple[int, ...], *, points: newton.Labelled, aim: newton.Aim
-) -> Solution | None:
-    face = newton.Family(family.method, partial(_features_kept, family, kept), family.offset)
-    try:
-        return solved(face, points, aim=aim)
-    except NotConverged:
-        return None
 
 
 def _points_inwards(family: newton.Family, points: newton.Labelled, *, aim: newton.Aim, at: Floats) -> bool:

@@ -133,9 +133,15 @@ class Temperature(LogitMap):
         """
         require_both_labels(table)
         points = newton.Labelled.of(table)
-        _require_doubt(points, table)
+        z = newton.logit(points.score)
+        if np.all((z == 0.0) | (np.abs(z) >= newton.LARGEST_LOGIT)):
+            msg = f"no temperature is defined: each of the {table.total_rows:,} rows has score 0, 1/2 or 1"
+            raise InputProblem(msg, "use --method platt or isotonic; is --score the right column?")
         aim = newton.Aim.of(table, options, separated=newton.parted_at_zero(*points.logits))
-        _require_rise(points, aim)
+        # The log loss must fall at slope 0, as it does where the best slope is positive.
+        pull = points.weight / np.sum(points.weight) * (aim.targets(points.label) - 0.5) * z
+        if not float(np.sum(pull)) > _ROUNDING * float(np.sum(np.abs(pull))):
+            raise _no_rise()
         found = solved(newton.Family(cls.name, newton.ray), points, aim=aim).over(table, rows)
         slope = found.coefficients[0]
         if not slope > 0.0:
@@ -150,22 +156,6 @@ class Temperature(LogitMap):
 _ROUNDING = 1e-14
 # Scores so near to 1 are written as their distance from it.
 _NEXT_TO_1 = 1e-3
-
-
-def _require_doubt(points: newton.Labelled, table: Table) -> None:
-    """Refuse scores whose certainty no temperature can be read from."""
-    sizes = np.abs(newton.logit(points.score))
-    if np.all((sizes == 0.0) | (sizes >= newton.LARGEST_LOGIT)):
-        msg = f"no temperature is defined: each of the {table.total_rows:,} rows has score 0, 1/2 or 1"
-        raise InputProblem(msg, "use --method platt or isotonic; is --score the right column?")
-
-
-def _require_rise(points: newton.Labelled, aim: newton.Aim) -> None:
-    """Refuse labels for which the best slope is not positive: the log loss must fall at slope 0."""
-    share = points.weight / np.sum(points.weight)
-    pull = share * (aim.targets(points.label) - 0.5) * newton.logit(points.score)
-    if not float(np.sum(pull)) > _ROUNDING * float(np.sum(np.abs(pull))):
-        raise _no_rise()
 
 
 def _no_rise() -> InputProblem:

@@ -1,6 +1,7 @@
 """A few coefficients, one logistic curve: damped Newton steps on a mean loss over weighted points."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -111,11 +112,11 @@ def log_loss(points: Points, at: Floats) -> Slopes:
 
 def squared_loss(points: Points, at: Floats) -> Slopes:
     """Return the mean squared error of a logistic curve, its gradient, and a positive definite curvature."""
-    exact = _summed(points, at, _squared_terms)
+    exact = _summed(points, at, partial(_squared_terms, whole=True))
     if exact.step() is not None:
         return exact
     # Away from the optimum the loss may curve downwards: Gauss-Newton then.
-    return _summed(points, at, _gauss_newton_terms)
+    return _summed(points, at, partial(_squared_terms, whole=False))
 
 
 def minimise(loss: Loss, points: Points, *, start: Floats, what: str) -> Optimum:
@@ -157,18 +158,14 @@ def _log_terms(t: Floats, target: Floats) -> tuple[Floats, Floats, Floats]:
     return each, slope, np.divide(rest, whole, out=rest)
 
 
-def _squared_terms(t: Floats, target: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the squared error of each point and its first two derivatives in the logit."""
+def _squared_terms(t: Floats, target: Floats, *, whole: bool) -> tuple[Floats, Floats, Floats]:
+    """Return the squared error of each point and its first two derivatives in the logit; unless the second is
+    wanted whole, without the part of it that can be negative.
+    """
     curve = logistic(t)
     gap, spread = curve - target, curve * (1.0 - curve)
-    return gap * gap, 2.0 * gap * spread, 2.0 * spread * (spread + gap * (1.0 - 2.0 * curve))
-
-
-def _gauss_newton_terms(t: Floats, target: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the same without the part of the curvature that can be negative."""
-    curve = logistic(t)
-    gap, spread = curve - target, curve * (1.0 - curve)
-    return gap * gap, 2.0 * gap * spread, 2.0 * spread * spread
+    bend = spread + gap * (1.0 - 2.0 * curve) if whole else spread
+    return gap * gap, 2.0 * gap * spread, 2.0 * spread * bend
 
 
 def _summed(points: Points, at: Floats, terms: Terms) -> Slopes:

@@ -70,7 +70,9 @@ def bends(rows: Integers, positive_rows: Integers) -> Places:
     while left.size > _FEW and path.size <= _MOST_CORNERS:
         sizes = _sizes(left, path)
         depth = _above(x[left], y[left], ends=(x[path], y[path]), sizes=sizes)
-        path = _lower_hull(_joined(path, left[_deepest(depth, sizes)]), x, y)
+        sizes = sizes[sizes > 0]
+        lowest = np.repeat(np.minimum.reduceat(depth, np.cumsum(sizes) - sizes), sizes)
+        path = _lower_hull(_joined(path, left[depth == lowest]), x, y)
         depth = _above(x[left], y[left], ends=(x[path], y[path]), sizes=_sizes(left, path))
         left = left[depth < 0]
     return _lower_hull(_joined(path, left), x, y)
@@ -123,13 +125,6 @@ def _sizes(points: Places, path: Places) -> Places:
     return np.diff(np.searchsorted(points, path))
 
 
-def _deepest(depth: Integers, sizes: Places) -> Places:
-    """Return the positions of the lowest points of every block that has points."""
-    sizes = sizes[sizes > 0]
-    lowest = np.minimum.reduceat(depth, np.cumsum(sizes) - sizes)
-    return np.flatnonzero(depth == np.repeat(lowest, sizes))
-
-
 def _joined(path: Places, more: Places) -> Places:
     """Return the places in either, ascending: numpy's own union imports masked arrays."""
     places = np.sort(np.concatenate((path, more)))
@@ -139,18 +134,15 @@ def _joined(path: Places, more: Places) -> Places:
 def _lower_hull(places: Places, x: Integers, y: Integers) -> Places:
     """Return those of the places at which the lower hull of their points bends, and both ends."""
     kept: list[tuple[int, int, int]] = []
-    for point in zip(places.tolist(), x[places].tolist(), y[places].tolist(), strict=True):
-        while len(kept) > 1 and _does_not_rise(kept[-2], kept[-1], point):
+    for place, right, top in zip(places.tolist(), x[places].tolist(), y[places].tolist(), strict=True):
+        while len(kept) > 1:
+            (_, left, low), (_, middle, high) = kept[-2:]
+            if (high - low) * (right - middle) < (top - high) * (middle - left):
+                break
+            # The slope does not rise there.
             kept.pop()
-        kept.append(point)
+        kept.append((place, right, top))
     return np.array([place for place, _, _ in kept], dtype=np.intp)
-
-
-def _does_not_rise(
-    left: tuple[int, int, int], middle: tuple[int, int, int], right: tuple[int, int, int]
-) -> bool:
-    before = (middle[2] - left[2]) * (right[1] - middle[1])
-    return before >= (right[2] - middle[2]) * (middle[1] - left[1])
 
 
 @dataclass(frozen=True, slots=True)

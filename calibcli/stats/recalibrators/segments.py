@@ -417,7 +417,8 @@ def fit_segments(
         strength,
         folds,
         trials,
-        _rounded_up(gap / float(rows.sum())),
+        # A power of ten that is no less, so that no rounding of the proof changes a digit.
+        10.0 ** math.ceil(math.log10(max(gap / float(rows.sum()), _LEAST_GAP))),
         limited,
         problem.design.left_out,
     )
@@ -445,11 +446,6 @@ def _problem(leaves: Leaves, columns: Sequence[SegmentColumn], z: Floats, depth:
     )
     none = np.zeros((design.size, design.size))
     return penalised.Problem(design, leaves.positive.astype(float), leaves.rows.astype(float), none)
-
-
-def _rounded_up(gap: float) -> float:
-    """Return a power of ten that is no less, so that no rounding of the proof changes a digit."""
-    return 10.0 ** math.ceil(math.log10(max(gap, _LEAST_GAP)))
 
 
 def _folds(
@@ -527,22 +523,18 @@ def _measured(found: SegmentMap, leaves: Leaves, score: Floats) -> SegmentFit:
     rows, ones = leaves.rows.astype(float), leaves.positive.astype(float)
     z = logit(score)
     total = float(rows.sum())
-    before = _raw_loss(score, ones, rows)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Infinite where a certain score was wrong.
+        each = -np.where(ones > 0.0, ones * np.log(score), 0.0) - np.where(
+            rows > ones, (rows - ones) * np.log1p(-score), 0.0
+        )
+    before = float(np.sum(each))
     places = levels_of_leaves(leaves.part, found.columns)
     after = before if found.strength is None else penalised.summed_loss(found.logits(z, places), ones, rows)
     curve = found.predict_at(score, places)
     spread = float(np.sum(rows * curve * (1.0 - curve))) / total
     outputs = ScoreTable.from_rows(curve, np.zeros(curve.size, np.bool_), counts=leaves.rows)
     return SegmentFit(found, before / total, after / total, spread, score_quantiles(outputs))
-
-
-def _raw_loss(score: Floats, ones: Floats, rows: Floats) -> float:
-    """Return the summed log loss of scores as they are, infinite where a certain one was wrong."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        each = -np.where(ones > 0.0, ones * np.log(score), 0.0) - np.where(
-            rows > ones, (rows - ones) * np.log1p(-score), 0.0
-        )
-    return float(np.sum(each))
 
 
 def completed(levels: Sequence[Levels]) -> tuple[tuple[SegmentColumn, ...], tuple[Levels, ...]]:

@@ -8,11 +8,7 @@ import numpy as np
 from calibcli.codec import Between, Node, Size
 from calibcli.names import Purpose, RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
-from calibcli.stats.recalibrators import (
-    Recalibrator,
-    checked_scores,
-    require_both_labels,
-)
+from calibcli.stats.recalibrators import Recalibrator, checked_scores, require_both_labels
 from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table

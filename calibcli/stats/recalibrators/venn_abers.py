@@ -12,11 +12,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Purpose, RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, MOST_FOLDS, FitOptions
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators import (
-    Recalibrator,
-    checked_scores,
-    require_both_labels,
-)
+from calibcli.stats.recalibrators import Recalibrator, checked_scores, require_both_labels
 from calibcli.stats.recalibrators.pooling import MOST_ROWS, Places, bends, diagram
 from calibcli.stats.table import Arrays, Floats, Integers, ScoreTable, frozen
 from calibcli.stats.table.again import Rows

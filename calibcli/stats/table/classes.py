@@ -145,12 +145,6 @@ def _spared(limit: int) -> int:
     return min(COARSE_CELLS, limit // 10)
 
 
-def _too_many(tables: Sequence[ScoreTable], limit: int) -> bool:
-    """Whether classes have more distinct scores than may be; one class alone may have the whole limit."""
-    free = _spared(limit)
-    return free + sum(max(table.distinct - free, 0) for table in tables) > limit
-
-
 class RunningClasses:
     """Add rows of several classes, and take the table of each class at the end.
 
@@ -271,8 +265,9 @@ class RunningClasses:
         size = self._parts.merged_size
         if self._limit is not None and size > max(self._limit, self._looked_at):
             self._looked_at = size
-            # What was merged comes first.
-            if _too_many(next(iter(self._parts)), self._limit):
+            # What was merged comes first; one class alone may have the whole limit.
+            tables, free = next(iter(self._parts)), _spared(self._limit)
+            if free + sum(max(table.distinct - free, 0) for table in tables) > self._limit:
                 self._become_grid()
 
     def _table_of(self, place: int) -> ScoreTable:
@@ -345,7 +340,9 @@ class Losses(Moments):
         self.worst = max(self.worst, worst)
         finite = np.isfinite(loss)
         if not finite.all():
-            self.infinite += _suffered(~finite, weight, counts)
+            # Without those of weight 0.
+            lost = ~finite if weight is None else ~finite & (weight > 0.0)
+            self.infinite += int(np.count_nonzero(lost) if counts is None else counts[lost].sum())
             loss = loss[finite]
             weight = None if weight is None else weight[finite]
             counts = None if counts is None else counts[finite]
@@ -361,13 +358,6 @@ class Losses(Moments):
         self.infinite += other.infinite
         self.worst = max(self.worst, other.worst)
         self.noise.merge(other.noise)
-
-
-def _suffered(which: npt.NDArray[np.bool_], weight: Floats | None, counts: Integers | None) -> int:
-    """Return how many rows these are, without those of weight 0."""
-    if counts is not None:
-        return int(counts[which].sum())
-    return int(np.count_nonzero(which if weight is None else which & (weight > 0.0)))
 
 
 # Fifteen equal bins make at most 684 cells of any number of probabilities that descend and sum to one.

@@ -173,18 +173,17 @@ def _merged(parts: Sequence[Sums]) -> Sums:
     order = np.argsort(point)
     new = np.diff(point[order], prepend=-1) != 0
     if not new.all():
-        order = np.lexsort((part, point)) if part.max() >> 31 else _by_both(part, np.cumsum(new), order)
+        if part.max() >> 31:
+            order = np.lexsort((part, point))
+        else:
+            # By the rank of the score, which is known, and then by combination.
+            order = order[np.argsort((np.cumsum(new) << 31) + part[order])]
         new = (np.diff(point[order], prepend=-1) != 0) | (np.diff(part[order], prepend=-1) != 0)
     starts = None if new.all() else np.flatnonzero(new)
     kept = order if starts is None else order[starts]
     part, point = part[kept], point[kept]
     whole = (np.concatenate(column)[order] for column in zip(*(one.whole for one in parts), strict=True))
     return Sums(part, point, tuple(one if starts is None else np.add.reduceat(one, starts) for one in whole))
-
-
-def _by_both(part: Integers, rank: Integers, order: Integers) -> Integers:
-    """Return the order by score, whose rank is known in an order by it alone, and then by combination."""
-    return order[np.argsort((rank << 31) + part[order])]
 
 
 class RunningCrossed:

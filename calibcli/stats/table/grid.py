@@ -73,7 +73,10 @@ def _nearest(score: Floats) -> tuple[Floats, Floats]:
 
 def _outer_code(score: Floats, *, low: npt.NDArray[np.bool_]) -> Integers:
     """Return the code of scores in the first or the last of the equal cells, both of which are split."""
-    part = _low_code(np.where(low, score, 1.0 - score))
+    distance = np.where(low, score, 1.0 - score)
+    part = 1 + (distance.view(np.uint64) >> _SHIFT).astype(np.int64)
+    # Of (0, WIDTH], counted from 0, with 0 for a distance of exactly 0.
+    part = np.where(distance == 0.0, 0, part)
     return np.where(low, part, CODES - 1 - part)
 
 
@@ -87,12 +90,6 @@ def upper_edge(code: Integers) -> Floats:
     if high.size:
         edge[high] = 1.0 - _part_bottom(CODES - 1 - code[high])
     return edge
-
-
-def _low_code(distance: Floats) -> Integers:
-    """Return the part of (0, WIDTH] counted from 0, with 0 for a distance of exactly 0."""
-    part = 1 + (distance.view(np.uint64) >> _SHIFT).astype(np.int64)
-    return np.where(distance == 0.0, 0, part)
 
 
 def _part_bottom(part: Integers) -> Floats:

@@ -6,13 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import ClassMeasure
-from calibcli.stats.measures.differences import (
-    PAIRED,
-    Compared,
-    PairedSums,
-    worst_log_loss,
-    worst_of_scores,
-)
+from calibcli.stats.measures.differences import PAIRED, Compared, PairedSums, worst_log_loss, worst_of_scores
 from calibcli.stats.measures.scores import losses_of_rows
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.classes import brier_of, log_loss_of

@@ -105,12 +105,6 @@ class Kept:
             log = self.log[some] if self.order is None else self.log[self.order[some]]
             yield LogBlock(log, self.label[some], self.weight[some])
 
-    def put_in_order(self) -> "Kept":
-        """Return the same rows with a copy of the logarithms in order, where they are few."""
-        if self.order is None or self.log.size > _FEW:
-            return self
-        return replace(self, log=self.log[self.order], order=None)
-
     def of_fold(self, fold: Fold) -> "Kept":
         """Return the rows of a fold, or of all others."""
         inside = np.flatnonzero(_inside(self.draws, fold))
@@ -284,7 +278,10 @@ def _kept(parts: list[_Part], least: float) -> Kept:
         starts = run_starts(hashes[1])
         order, weight = order[starts], np.add.reduceat(weight, starts)
     draws = np.concatenate([one.draws for one in parts])[order]
-    return Kept(_joined(parts, least), order, label[order], weight, draws).put_in_order()
+    log, label = _joined(parts, least), label[order]
+    # Few logarithms are copied in order.
+    few = log.size <= _FEW
+    return Kept(log[order] if few else log, None if few else order, label, weight, draws)
 
 
 def _joined(parts: list[_Part], least: float) -> Floats:
