@@ -278,8 +278,7 @@ class ClassIntake(Intake):
         probability = on_class_scale(values, scale)
         if scale is Scale.LOGIT and values.size:
             total = values.sum(axis=1)
-            sums = RowSums(float(values.min()), float(total.min()), float(total.max()))
-            self.findings.note_sums(sums)
+            self.findings.note_sums(RowSums(float(values.min()), float(total.min()), float(total.max())))
         outside = (probability < 0.0) | (probability > 1.0)
         if outside.any():
             if self._resolved.requested.on_range is not OnRange.CLIP:
