@@ -15,7 +15,7 @@ from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, 
 from calibcli.options.rules import Rule
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.gates.plan import Gate, is_given, population_of
+from calibcli.stats.gates.plan import Gate, Tables, is_given, population_of
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
 
@@ -185,7 +185,7 @@ def is_wanted(gate: Gate, table: ScoreTable) -> bool:
     if not gate.simulated.at_once:
         return is_given(gate, table)
     itself = population_of(table.score, table.rows, bins=gate.ground.bins, most=table.distinct)
-    return bool(gate.simulated.many(gate, itself, table.rows[None], table.positive_rows[None])[0])
+    return bool(gate.simulated.many(gate, Tables(itself, table.rows[None], table.positive_rows[None]))[0])
 
 
 def count_verdicts(
