@@ -83,8 +83,8 @@ def compare_files(
     paired: PairedSums | None
     if not loaded:
         names = {_SECOND: gathered.resolved.further[0]}
-        notes += read_notes(gathered, columns.read_as, further=names)
-        notes += sure_notes(gathered, columns.read_as, further=names)
+        notes += read_notes(gathered, names)
+        notes += sure_notes(gathered, names)
     for path, artifact in loaded.items():
         notes += artifact.doubts
         fit = artifact.of_all_rows.fit

@@ -8,7 +8,7 @@ from typing import TypeVar
 from calibcli.commands.partition import chosen_bins, parted, shared_bins_notes, summary_of
 from calibcli.commands.slices import View
 from calibcli.names import DEFAULT_BINS, Binning, ClassMeasure, MeasureName
-from calibcli.options.measuring import COMPARABLE, CompareOptions
+from calibcli.options.measuring import COMPARABLE, CompareOptions, MeasureOptions
 from calibcli.reports.compare import Comparison, Side
 from calibcli.stats.measures import ClassEstimate, Estimate, measure_named
 from calibcli.stats.measures.clustered import EXACT, Clusters, clustered_difference
@@ -150,16 +150,26 @@ def differences(
     return tuple(_difference(name, *sources, confidence=options.confidence) for name in options.shown)
 
 
-def differences_to(
-    first: View, other: View, paired: PairedSums, *, options: CompareOptions, known: Known | None = None
-) -> tuple[Difference, ...]:
-    """Return how the measures of a further score differ from those of the first, and keep what that took."""
-    one, two = (Seen(view.source.score, view.source.score, view.table) for view in (first, other))
-    found = differences(one, two, paired, options=options, known=known)
-    if first.clusters is None or other.clusters is None:
-        return found
-    clusters, confidence = (first.clusters, other.clusters), options.confidence
-    return tuple(difference_over_clusters(each, *clusters, confidence=confidence) for each in found)
+def differences_of(
+    views: Sequence[View],
+    paired: Sequence[PairedSums],
+    names: tuple[MeasureName, ...],
+    requested: MeasureOptions,
+) -> dict[str, tuple[Difference, ...]]:
+    """Return how the measures of each further score differ from those of the first, by its key."""
+    first, *others = views
+    options = CompareOptions(names, requested.bins, requested.binning, requested.confidence)
+    known: Known = {}
+    found = {}
+    for other, sums in zip(others, paired or [PairedSums() for _ in others], strict=True):
+        one, two = (Seen(view.source.score, view.source.score, view.table) for view in (first, other))
+        found[other.key] = differences(one, two, sums, options=options, known=known)
+        if first.clusters is not None and other.clusters is not None:
+            clusters, confidence = (first.clusters, other.clusters), options.confidence
+            found[other.key] = tuple(
+                difference_over_clusters(each, *clusters, confidence=confidence) for each in found[other.key]
+            )
+    return found
 
 
 def difference_over_clusters(

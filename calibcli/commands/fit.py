@@ -230,7 +230,7 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
         once = replace(options, folds=None)
     name = RecalibratorName(which.of_one_score) if choice is None else choice.selection.chosen
     table, selected = gathered.tables[RAW], selection_notes(gathered.input)
-    notes = (*read_notes(gathered, columns.read_as), *selected, *_grid_notes(table, name, once))
+    notes = (*read_notes(gathered), *selected, *_grid_notes(table, name, once))
     whole = fit_table(name, table, columns, options=once, rows=gathered.again, notes=notes, choice=choice)
     report = replace(
         _report(gathered, FitMethod(name), whole.fit),
@@ -553,7 +553,7 @@ def fit_segment_files(rows: RowRequest, cutting: Cutting, options: FitOptions) -
         output_quantiles=fitted.output_quantiles,
         notes=(
             *fitted.map.notes,
-            *read_notes(gathered, columns.read_as),
+            *read_notes(gathered),
             *selection_notes(gathered.input),
             *kept_to,
         ),
@@ -708,7 +708,7 @@ def fit_class_files(
     source = source_of(gathered, memory=bytes_of(how.memory), workers=workers)
     options = replace(options, least=least_of(columns.read_as))
     recalibrator = class_recalibrator_class(method).fit(method, _tables(gathered, source), options=options)
-    notes = (*selection_notes(gathered.input), *read_notes(gathered, columns.read_as), *recalibrator.notes)
+    notes = (*selection_notes(gathered.input), *read_notes(gathered), *recalibrator.notes)
     said = _options(method, options)
     record = _record(recalibrator, source, gathered.tables[RAW], options=said, notes=notes)
     artifact = ClassArtifact(

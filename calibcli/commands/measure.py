@@ -462,24 +462,15 @@ def _differences(
     evaluation: Gathered, views: Sequence[View], requested: MeasureOptions
 ) -> dict[str, tuple[Difference, ...]]:
     """Return how each further score differs from the first by what was measured and can be compared."""
-    first, *others = views
-    if not others:
+    if len(views) < 2:
         return {}
-    from calibcli.commands.comparing import Known, comparable, differences_to
-    from calibcli.options.measuring import CompareOptions
+    from calibcli.commands.comparing import comparable, differences_of
     from calibcli.stats.measures.differences import PAIRED
 
     names = comparable(requested.metrics.measures, edges=requested.edges is not None)
-    if _in_a_table(others, requested) and not requested.metrics.selected:
+    if _in_a_table(views[1:], requested) and not requested.metrics.selected:
         names = tuple(name for name in names if name in PAIRED)
-    if not names:
-        return {}
-    options = CompareOptions(names, requested.bins, requested.binning, requested.confidence)
-    known: Known = {}
-    return {
-        view.key: differences_to(first, view, paired, options=options, known=known)
-        for view, paired in zip(others, evaluation.extras.paired, strict=True)
-    }
+    return differences_of(views, evaluation.extras.paired, names, requested) if names else {}
 
 
 KEYS = {ViewName.ONE_VS_REST: "class", ViewName.TOP_LABEL: "top-label"}

@@ -110,8 +110,7 @@ def read_evaluation(
     further = {
         key: names[at] for key, at in extras_request.columns.items() if key not in extras_request.where
     }
-    scale = rows.columns.read_as
-    notes = read_notes(gathered, scale, further=further) + sure_notes(gathered, scale, further=further)
+    notes = read_notes(gathered, further) + sure_notes(gathered, further)
     return replace(gathered, notes=(*notes, *group_notes(gathered)))
 
 

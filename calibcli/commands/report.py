@@ -23,12 +23,11 @@ from calibcli.commands.pictures.over_time import bias_alone, shows_trend, trend_
 from calibcli.commands.pictures.segments import segment_pictures
 from calibcli.commands.reading import read_evaluation, with_scores
 from calibcli.commands.segments import segments_report
-from calibcli.commands.slices import extras_request_of, views_of
+from calibcli.commands.slices import extras_beside_raw, views_of
 from calibcli.commands.summaries import file_digests
 from calibcli.data.files import found_in, stamp_of
 from calibcli.data.objects import is_object
 from calibcli.data.readers import unchanged_files
-from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import IdleOption
 from calibcli.names import FitLoss, MeasureName, PlotKind, ranked_in
@@ -156,7 +155,12 @@ def _full_report(request: ReportRequest, options: MeasureOptions, gate: VerifyOp
     cut_cells = may_cut_cells(options.bins, options.binning, options.edges)
     twice = segmented or bool(options.thresholds) or cut_cells
     ranked = ranked_in(options.metrics.measures)
-    extras_request = replace(_extras_request(request), thresholds=options.thresholds, ranked=ranked)
+    extras_request = replace(
+        extras_beside_raw(request),
+        classes=each_class(request.columns),
+        thresholds=options.thresholds,
+        ranked=ranked,
+    )
     evaluation = read_evaluation(request, twice=twice, extras_request=extras_request)
     requested, cut = request.segments, None
     if segmented:
@@ -178,14 +182,6 @@ def _full_report(request: ReportRequest, options: MeasureOptions, gate: VerifyOp
         if evaluation.through is None
         else file_digests([evaluation.through]).get(evaluation.through),
     )
-
-
-def _extras_request(rows: RowRequest) -> ExtrasRequest:
-    """Return what is gathered beside the score; with an artifact, how each row's loss changes."""
-    found = replace(extras_request_of(rows), classes=each_class(rows.columns))
-    if rows.artifact is None or rows.columns.several is not None:
-        return found
-    return replace(found, pairs=((RAW, RECALIBRATED),))
 
 
 def _against_raw(evaluation: Gathered, requested: MeasureOptions) -> CompareReport | None:

@@ -113,9 +113,7 @@ def seen_in(table: "Table") -> Seen:
     return Seen(table.total_rows, score_quantiles(table), table.distinct, table.resolution)
 
 
-def read_notes(
-    gathered: "Gathered", scale: Scale, *, further: Mapping[str, str] = MappingProxyType({})
-) -> tuple[str, ...]:
+def read_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyType({})) -> tuple[str, ...]:
     """Return what is to be said of each score where no fit tells what it is.
 
     Log-odds may be probabilities, scores that are 0 and 1 labels that a model predicts, labels reversed, and
@@ -124,12 +122,10 @@ def read_notes(
     Args:
         further: The names of further scores, by the keys of their tables.
     """
-    return (*_of_scale(gathered, scale, further), *label_notes(gathered, further))
+    return (*_of_scale(gathered, further), *label_notes(gathered, further))
 
 
-def sure_notes(
-    gathered: "Gathered", scale: Scale, *, further: Mapping[str, str] = MappingProxyType({})
-) -> tuple[str, ...]:
+def sure_notes(gathered: "Gathered", further: Mapping[str, str]) -> tuple[str, ...]:
     """Return how many logarithms are so large that no double but 0 or 1 is as near to their probability."""
     if gathered.input.classes is not None:
         return ()
@@ -137,7 +133,7 @@ def sure_notes(
     for key, name in {"raw": gathered.input.score, **further}.items():
         table = gathered.tables[key]
         column = f"column {name!r}: " if further else ""
-        for kind, score in _TOO_SURE.get(scale, ()):
+        for kind, score in _TOO_SURE.get(gathered.resolved.requested.read_as, ()):
             rows = int(table.rows[table.score == score].sum())
             counted, have = f"{column}{rows:,} row{'s' * (rows != 1)}", "has" if rows == 1 else "have"
             said += [_SURE.format(counted, kind, have, score, 1 - score)] if rows else []
@@ -198,8 +194,8 @@ def weights_by_label(table: "Table") -> tuple[float, float] | None:
     return None if math.isclose(one, other, rel_tol=_ROUNDED) else (one, other)
 
 
-def _of_scale(gathered: "Gathered", scale: Scale, further: Mapping[str, str]) -> tuple[str, ...]:
-    raw = gathered.tables["raw"]
+def _of_scale(gathered: "Gathered", further: Mapping[str, str]) -> tuple[str, ...]:
+    raw, scale = gathered.tables["raw"], gathered.resolved.requested.read_as
     if gathered.sums is not None and scale is Scale.LOGIT:
         enough = raw.total_rows >= _FEWEST
         return (_UNSURE_ROWS,) if enough and gathered.sums.all_near(1.0, within=SUM_TOLERANCE) else ()

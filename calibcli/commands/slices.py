@@ -86,6 +86,15 @@ def extras_request_of(rows: RowRequest) -> ExtrasRequest:
     )
 
 
+def extras_beside_raw(rows: RowRequest) -> ExtrasRequest:
+    """Return the same, and of one score through an artifact how each row's loss changes.
+
+    Classes seen by the one that is predicted are other rows once they are recalibrated.
+    """
+    found, alone = extras_request_of(rows), rows.artifact is None or rows.columns.several is not None
+    return found if alone else replace(found, pairs=((RAW, RECALIBRATED),))
+
+
 def views_of(evaluation: Gathered) -> tuple[View, ...]:
     """Return every score of the input, the one that is judged first."""
     views = [_view(evaluation, evaluation.key, "", evaluation.input)]

@@ -208,7 +208,9 @@ def _read_toml(path: Path, *, needed: bool) -> dict[str, object] | None:
         missing = isinstance(error, FileNotFoundError | NotADirectoryError) and not path.is_symlink()
         if missing and not needed:
             return None
-        raise _unreadable(path, error) from None
+        msg = f"{path}: cannot be read ({(error.strerror or str(error)).lower()})"
+        hint = "pass --config with a TOML file that can be read, or --isolated to read none"
+        raise UsageProblem(msg, hint) from None
     shared = path.name == SHARED_FILE
     # Most projects have this file and nothing in it for us: do not pay for a parser.
     table = None if shared and b"calibcli" not in content else _table_of(path, content, shared=shared)
@@ -238,11 +240,6 @@ def _table_of(path: Path, content: bytes, *, shared: bool) -> dict[str, object] 
         msg = f"{path}: {_TABLE} is not a table"
         raise UsageProblem(msg, f"write it as [{_TABLE}]")
     return table
-
-
-def _unreadable(path: Path, error: OSError) -> UsageProblem:
-    msg = f"{path}: cannot be read ({(error.strerror or str(error)).lower()})"
-    return UsageProblem(msg, "pass --config with a TOML file that can be read, or --isolated to read none")
 
 
 def _content(path: Path, *, found: bool) -> tuple[bytes, int]:

@@ -151,9 +151,14 @@ def _of_number(option: str, kind: str, value: str, detail: str) -> tuple[str, st
         most = re.findall(r"\d+", detail.rsplit(maxsplit=1)[-1])[-1]
         return f"{option}: {value} is too large", f"{option} takes at most {most}"
     if kind in _WHOLE:
-        return f"{option}: {value!r} is not a whole number", _whole_hint(option, value)
+        share = re.fullmatch(_FRACTION, value) or re.fullmatch(_SHARE, value)
+        takes = "a count such as 1000, not a share" if share else "a whole number, in digits alone"
+        return f"{option}: {value!r} is not a whole number", f"{option} takes {takes}"
     if kind in _REAL:
-        return f"{option}: {value!r} is not a number", _number_hint(option, value)
+        hint = f"{option} takes a number with a point, such as 0.02"
+        if (share := re.fullmatch(_SHARE, value)) is not None:
+            hint = f"write {float(share['digits']) / 100.0:.10g} for {value.strip()}"
+        return f"{option}: {value!r} is not a number", hint
     return None
 
 
@@ -181,16 +186,3 @@ def _choice_hint(option: str, value: str, names: list[str], all_by: str) -> str:
     near = (*names, *called_otherwise(option))
     others = nearest(value, near, all_by=all_by if len(names) > FEW_NAMES else "")
     return said_otherwise(option.removeprefix("--"), value) or others
-
-
-def _whole_hint(option: str, value: str) -> str:
-    if re.fullmatch(_FRACTION, value) or re.fullmatch(_SHARE, value):
-        return f"{option} takes a count such as 1000, not a share"
-    return f"{option} takes a whole number, in digits alone"
-
-
-def _number_hint(option: str, value: str) -> str:
-    share = re.fullmatch(_SHARE, value)
-    if share is not None:
-        return f"write {float(share['digits']) / 100.0:.10g} for {value.strip()}"
-    return f"{option} takes a number with a point, such as 0.02"

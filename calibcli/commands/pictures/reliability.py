@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.codec import Node, version_of
-from calibcli.commands.comparing import differences_to
-from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
+from calibcli.commands.comparing import differences_of
+from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.measure import KEYS, measure_files, measure_table
 from calibcli.commands.pictures.diagram import (
     Diagram,
@@ -22,18 +22,17 @@ from calibcli.commands.pictures.diagram import (
     title_from,
 )
 from calibcli.commands.reading import read_evaluation
-from calibcli.commands.slices import View, extras_request_of, views_of, with_slash
-from calibcli.data.tally import ExtrasRequest
+from calibcli.commands.slices import extras_beside_raw, views_of, with_slash
 from calibcli.documents.sealed import in_file, read_document
 from calibcli.errors import DocumentProblem, IdleOption, UsageProblem
 from calibcli.names import Band, ClassMeasure, MeasureName, PlotKind, ViewName
-from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
+from calibcli.options.measuring import Metrics
 from calibcli.options.numerals import percent
 from calibcli.options.rows import DocumentSource
 from calibcli.reports.measure import SCHEMA, MeasureReport
 from calibcli.stats.curves import CurvePanel, CurvePanels, Picture
 from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, ResidualCurve, residual_curve
-from calibcli.stats.measures.differences import PAIRED, Difference
+from calibcli.stats.measures.differences import PAIRED
 from calibcli.stats.table.bins import looks_discrete
 from calibcli.values import dataclass
 
@@ -222,7 +221,8 @@ def diagram_of_measured(
     if request.document is not None:
         return of_report(request, request.document, lambda tree: _diagram(Part("", tree), draw))
     band = request.look.band
-    options = replace(what_is_drawn(request.options, also=also), band=band)
+    metrics = Metrics((MeasureName.ECE, MeasureName.SMECE, *also), ())
+    options = replace(request.options, metrics=metrics, beside_raw=False, band=band)
     report = measure_files(request, options=options)
     notes = (*report.input.notes, *report.notes)
     diagram = _diagram(Part("", Node(report.to_dict())), draw)
@@ -237,12 +237,6 @@ def _of_bins(picture: Picture) -> bool:
     if isinstance(picture, ResidualCurve):
         return isinstance(picture.source, BinnedCurve)
     return picture.kind is PlotKind.BINNED
-
-
-def what_is_drawn(requested: MeasureOptions, *, also: tuple[MeasureName, ...] = ()) -> MeasureOptions:
-    """Return the options of a measurement whose errors stand in reliability diagrams."""
-    measures = (MeasureName.ECE, MeasureName.SMECE, *also)
-    return replace(requested, metrics=Metrics(measures, ()), beside_raw=False)
 
 
 def _diagram(measured: Part, draw: Callable[[Part], Drawn]) -> Diagram:
@@ -280,11 +274,8 @@ def caption_of(tree: Node, kind: PlotKind) -> tuple[str, ...]:
     words = "smECE" if name is MeasureName.SMECE else binned
     # Errors of rare events are small, and four decimals would round them away.
     places = 4 if value >= _SMALL else 6
-    bounds = ""
-    if measure.optional("lower") is not None and measure.optional("upper") is not None:
-        lower, upper = measure.child("lower").number(), measure.child("upper").number()
-        level = f"{measure.child('confidence').number() * 100:.4g}"
-        bounds = f"  [{lower:.{places}f}, {upper:.{places}f}] at {level} % confidence"
+    if bounds := _bounds(measure, f".{places}f"):
+        bounds += f" at {measure.child('confidence').number() * 100:.4g} % confidence"
     ends = [measure.members().get(end) for end in ("null_lower", "null_upper")]
     low, high = (f"{end.number():.{places}f}" if end and end.value is not None else "" for end in ends)
     expected = f"; by chance {low} to {high}" if low and high else ""
@@ -313,12 +304,17 @@ def _bias(measured: Part) -> list[str]:
     bias = measured.tree.child("measures").members().get(MeasureName.BIAS.value)
     if bias is None:
         return []
-    value, bounds = bias.child("value").number(), ""
-    places = 4 if abs(value) >= _SMALL else 6
-    if bias.optional("lower") is not None and bias.optional("upper") is not None:
-        lower, upper = bias.child("lower").number(), bias.child("upper").number()
-        bounds = f"  [{lower:+.{places}f}, {upper:+.{places}f}]"
-    return [f"Mean label - mean score {value:+.{places}f}{bounds}"]
+    value = bias.child("value").number()
+    signed = f"+.{4 if abs(value) >= _SMALL else 6}f"
+    return [f"Mean label - mean score {value:{signed}}{_bounds(bias, signed)}"]
+
+
+def _bounds(measure: Node, form: str) -> str:
+    """Return a two-sided interval as it stands behind its number, or nothing."""
+    if measure.optional("lower") is None or measure.optional("upper") is None:
+        return ""
+    lower, upper = measure.child("lower").number(), measure.child("upper").number()
+    return f"  [{lower:{form}}, {upper:{form}}]"
 
 
 # So many panels stand beside each other.
@@ -538,8 +534,12 @@ def compare_diagram(request: PlotRequest) -> Diagram:
     """Measure scores of the same rows for diagrams side by side, or take them from a report."""
     if request.document is not None:
         return of_report(request, request.document, scores_of_tree)
-    _refuse_number(request)
-    evaluation = read_evaluation(request, extras_request=_extras_request(request))
+    scores = 1 + len(request.columns.others)
+    if scores == 1 and request.artifact is None:
+        msg = "nothing to compare with"
+        raise UsageProblem(msg, "name two scores (-s a -s b), or add --artifact cal.json")
+    refuse_panels(scores, "scores")
+    evaluation = read_evaluation(request, extras_request=extras_beside_raw(request))
     report = _report(evaluation, request)
     diagram = scores_of_tree(Node(report.to_dict()))
     notes = (*report.input.notes, *report.notes, *evaluation.notes, *evaluation.fit_notes)
@@ -547,39 +547,15 @@ def compare_diagram(request: PlotRequest) -> Diagram:
     return replace(diagram, drawn=drawn, notes=notes, source=report.input)
 
 
-def _refuse_number(request: PlotRequest) -> None:
-    scores = 1 + len(request.columns.others)
-    if scores == 1 and request.artifact is None:
-        msg = "nothing to compare with"
-        raise UsageProblem(msg, "name two scores (-s a -s b), or add --artifact cal.json")
-    refuse_panels(scores, "scores")
-
-
-def _extras_request(request: PlotRequest) -> ExtrasRequest:
-    """Return what is gathered beside the first score: the others, and losses row by row."""
-    extras_request = extras_request_of(request)
-    # Classes seen by the one that is predicted are other rows once they are recalibrated.
-    alone = request.artifact is None or request.columns.several is not None
-    return extras_request if alone else replace(extras_request, pairs=((RAW, RECALIBRATED),))
-
-
-def _views(evaluation: Gathered) -> tuple[View, ...]:
-    """Return every score, the one that others are compared with first."""
-    views = views_of(evaluation)
-    if not evaluation.recalibrated:
-        return views
-    raw = replace(views[0], table=evaluation.tables[RAW], key=_RAW)
-    return raw, replace(views[0], key=_THROUGH)
-
-
 _YES_AND_NO = 2
 
 
 def _report(evaluation: Gathered, request: PlotRequest) -> MeasureReport:
     """Measure each score by the error that its diagram shows, and how the others differ from the first."""
-    views = _views(evaluation)
-    others = views[1:]
-    requested = request.options
+    views, requested = views_of(evaluation), request.options
+    if evaluation.recalibrated:
+        raw = replace(views[0], table=evaluation.tables[RAW], key=_RAW)
+        views = raw, replace(views[0], key=_THROUGH)
     few_valued = all(looks_discrete(one.table) for one in views)
     # A curve between yes and no would show rates of scores that no row has.
     yes_no = any(one.table.distinct <= _YES_AND_NO for one in views)
@@ -587,29 +563,14 @@ def _report(evaluation: Gathered, request: PlotRequest) -> MeasureReport:
     name = MeasureName.SMECE if smooth else MeasureName.ECE
     options = replace(requested, metrics=Metrics((name,), ()), complete=smooth, drawn=False)
     reports = [measure_table(one.table, one.source, options=options) for one in views]
+    paired = evaluation.extras.paired
+    names = (name, MeasureName.BRIER) if paired else (name,)
     return replace(
         reports[0],
         artifact=evaluation.through,
-        slices={one.key: report for one, report in zip(others, reports[1:], strict=True)},
-        differences=_differences(evaluation, views, name, requested),
+        slices={one.key: report for one, report in zip(views[1:], reports[1:], strict=True)},
+        differences=differences_of(views, paired, names, requested),
     )
-
-
-def _differences(
-    evaluation: Gathered, views: tuple[View, ...], name: MeasureName, requested: MeasureOptions
-) -> dict[str, tuple[Difference, ...]]:
-    """Return how each further score differs from the first: by its error, and by the Brier score."""
-    from calibcli.stats.measures.differences import PairedSums
-
-    first, *others = views
-    paired = evaluation.extras.paired
-    names = (name, MeasureName.BRIER) if paired else (name,)
-    options = CompareOptions(names, requested.bins, requested.binning, requested.confidence)
-    sums = paired or tuple(PairedSums() for _ in others)
-    return {
-        one.key: differences_to(first, one, each, options=options)
-        for one, each in zip(others, sums, strict=True)
-    }
 
 
 def scores_of_tree(tree: Node) -> Diagram:

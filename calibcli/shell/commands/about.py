@@ -91,7 +91,10 @@ def as_table(options: list[Effective], configuration: Configuration, *, plain: b
     """Return options as lines of text, each below its command; `plain` keeps to ASCII."""
     lines = [f"file: {configuration.path or 'none'}"]
     command = ""
-    shown = [_shown_value(one.value, plain=plain) for one in options]
+    import json
+
+    # As a file would have them; control characters are escaped.
+    shown = ["-" if one.value is None else json.dumps(one.value, ensure_ascii=plain) for one in options]
     wide = max((len(one.option) for one in options), default=0)
     widest = max(map(len, shown), default=0)
     for one, value in zip(options, shown, strict=True):
@@ -105,13 +108,6 @@ def as_table(options: list[Effective], configuration: Configuration, *, plain: b
 def _built_in(option: Parameter) -> object:
     value = None if option.unsaid is MISSING else option.unsaid
     return value.value if isinstance(value, Enum) else value
-
-
-def _shown_value(value: object, *, plain: bool) -> str:
-    """Return a value as a file would have it; control characters are escaped."""
-    import json
-
-    return "-" if value is None else json.dumps(value, ensure_ascii=plain)
 
 
 @door.command("*InputFormat state_key_file allow_edited fmt json verbose color debug")

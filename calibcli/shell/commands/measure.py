@@ -64,7 +64,7 @@ def measure(
     """
     from calibcli.commands.measure import measure_files
     from calibcli.data.formats import refuse_promise
-    from calibcli.data.outputs import check_output
+    from calibcli.data.outputs import check_output, place_of
     from calibcli.shell.line import is_piped
     from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
@@ -77,7 +77,9 @@ def measure(
         _refuse_beside_compat(rows.columns, options, summary_out)
     rows, kind = request_of(rows, out), format_of(out)
     if summary_out is not None:
-        _refuse_one_place(out.output, summary_out)
+        if place_of(out.output) == place_of(summary_out):
+            msg = f"-o and --summary-out both name {summary_out}"
+            raise UsageProblem(msg, "send the summary to a file of its own")
         check_output(summary_out, force=out.force, inputs=rows.inputs, artifact=rows.artifact)
         refuse_promise(summary_out, "json", what="a summary is JSON", hint="name it part.json")
     brief = kind.is_page and not out.verbose
@@ -115,11 +117,3 @@ def _refuse_beside_compat(columns: Columns, options: MeasureOptions, summary_out
         if value:
             msg = f"--compat gives the numbers of one score over all rows, without --{option}"
             raise IdleOption(msg, "leave out one of them", options=(option, "compat"))
-
-
-def _refuse_one_place(output: str, summary_out: str) -> None:
-    from calibcli.data.outputs import place_of
-
-    if place_of(output) == place_of(summary_out):
-        msg = f"-o and --summary-out both name {summary_out}"
-        raise UsageProblem(msg, "send the summary to a file of its own")

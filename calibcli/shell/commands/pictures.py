@@ -37,7 +37,6 @@ from calibcli.shell.output import screen_for, write
 
 if TYPE_CHECKING:
     from calibcli.commands.pictures.diagram import Diagram
-    from calibcli.reports.verify import VerifyReport
 
 
 _VARIABLE = "MPLCONFIGDIR"
@@ -159,7 +158,9 @@ def report(
     measured = written.found.measured
     say_notes((*measured.input.notes, *measured.notes), quiet=out.quiet)
     if out.output != STDOUT:
-        say_line(f"{out.output}: {_outcome(written.found.verdicts)}", quiet=out.quiet)
+        verdicts = written.found.verdicts
+        said = "written; no limit was set" if verdicts is None else verdicts.outcome.value.upper()
+        say_line(f"{out.output}: {said}", quiet=out.quiet)
 
 
 def _refuse_suffix(output: str) -> None:
@@ -167,11 +168,6 @@ def _refuse_suffix(output: str) -> None:
         msg = f"{output}: a report is a page of HTML"
         page = f"{Path(output).stem or 'report'}.html"
         raise UsageProblem(msg, f"name it {page}; for a paper: measure --format latex or md, and plot")
-
-
-def _outcome(verdicts: "VerifyReport | None") -> str:
-    """Return what there is to say of the page in a few words."""
-    return "written; no limit was set" if verdicts is None else verdicts.outcome.value.upper()
 
 
 @command(

@@ -18,6 +18,7 @@ from calibcli.show.figures.page import (
     FOOT,
     KEY,
     Entry,
+    Panel,
     Sheet,
     Words,
     inches_high,
@@ -146,7 +147,7 @@ def lines_figure(picture: Picture, lines: Lines, words: Words) -> Figure:
     lines.show(axes)
     if len(panels) > 1:
         every = [*map(lines.points, range(len(panels))), *((one.x, one.y) for one in references)]
-        _name(axes, panels[:MOST_LINES], every, look)
+        _name(panel, panels[:MOST_LINES], every)
     return page.figure
 
 
@@ -203,10 +204,9 @@ _ABOVE = 1.3
 _LONGEST = 0.3
 
 
-def _name(
-    axes: Axes, panels: Sequence[CurvePanel], every: Sequence[tuple[Floats, Floats]], look: Look
-) -> None:
+def _name(panel: Panel, panels: Sequence[CurvePanel], every: Sequence[tuple[Floats, Floats]]) -> None:
     """Write names above their lines where no other line is near; the key has every name."""
+    axes, look = panel.main, panel.look
     size = look.points(KEY)
     wide, high = inches_wide(axes), inches_high(axes)
     heights = np.stack([_heights(axes, line) for line in every]) * high

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
@@ -17,6 +16,7 @@ from calibcli.show.figures.page import (
     KEY,
     Box,
     Entry,
+    Panel,
     Sheet,
     Words,
     inches_high,
@@ -48,9 +48,10 @@ def mcb_dsc_figure(picture: McbDsc, words: Words, look: Look) -> Figure:
     number_ticks(axes)
     axes.set_xlim(-0.02 * ends[0], ends[0])
     axes.set_ylim(-0.02 * ends[1], ends[1])
-    taken = list(_draw_lines(axes, picture, ends, look))
-    at = _draw_points(axes, picture, ends, look)
-    _write_names(axes, picture.names, at, taken, look)
+    panel = page.panels[0]
+    taken = list(_draw_lines(panel, picture, ends))
+    at = _draw_points(panel, picture, ends)
+    _write_names(panel, picture.names, at, taken)
     return page.figure
 
 
@@ -100,8 +101,9 @@ def _notes(picture: McbDsc) -> list[str]:
     return notes
 
 
-def _draw_lines(axes: Axes, picture: McbDsc, ends: tuple[float, float], look: Look) -> Iterator[Box]:
+def _draw_lines(panel: Panel, picture: McbDsc, ends: tuple[float, float]) -> Iterator[Box]:
     """Draw lines of equal scores and write each score where its line leaves; yield where these stand."""
+    axes, look = panel.main, panel.look
     base = float(picture.unc[0]) if picture.one_base else 0.0
     low, high = base - ends[1], base + ends[0]
     scores = MaxNLocator(nbins=_LINES, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
@@ -126,14 +128,13 @@ def _draw_lines(axes: Axes, picture: McbDsc, ends: tuple[float, float], look: Lo
         left = max(place[0], half + look.inches(0.04))
         if place[1] < 2.0 * tall or left > place[0] + half:
             continue
-        _write(axes, (left, place[1]), name, size=size, colour=look.palette.faint, look=look)
+        _write(panel, (left, place[1]), name, size=size, colour=look.palette.faint)
         yield left - half, place[1] - tall, left + half, place[1] + tall
 
 
-def _draw_points(
-    axes: Axes, picture: McbDsc, ends: tuple[float, float], look: Look
-) -> list[tuple[float, float]]:
+def _draw_points(panel: Panel, picture: McbDsc, ends: tuple[float, float]) -> list[tuple[float, float]]:
     """Draw the points; return where they stand, in inches from the lower left corner of the axes."""
+    axes, look = panel.main, panel.look
     wide, high = inches_wide(axes), inches_high(axes)
     found = []
     for mcb, dsc, full in zip(picture.mcb.tolist(), picture.dsc.tolist(), _beyond(picture), strict=True):
@@ -145,9 +146,10 @@ def _draw_points(
 
 
 def _write_names(
-    axes: Axes, names: Sequence[str], at: Sequence[tuple[float, float]], taken: list[Box], look: Look
+    panel: Panel, names: Sequence[str], at: Sequence[tuple[float, float]], taken: list[Box]
 ) -> None:
     """Write each name beside its point where nothing else stands, with a thin line to it where it is far."""
+    axes, look = panel.main, panel.look
     size = look.points(KEY)
     wide, high = inches_wide(axes), inches_high(axes)
     tall, dot = 0.5 * 1.15 * size / 72.0, look.points(3.5) / 72.0
@@ -170,7 +172,7 @@ def _write_names(
             ends = np.array([(x, y), (float(np.clip(x, place[0] - half, place[0] + half)), place[1])])
             faint = look.stroke(look.palette.faint, 0.5)
             axes.plot(*(ends / (wide, high)).T, transform=axes.transAxes, **faint, zorder=3.0)
-        _write(axes, place, text, size=size, colour=look.palette.ink, look=look)
+        _write(panel, place, text, size=size, colour=look.palette.ink)
 
 
 def _places(at: tuple[float, float], half: float, tall: float) -> Iterator[tuple[tuple[float, float], bool]]:
@@ -194,10 +196,9 @@ def _inside(box: Box, wide: float, high: float) -> bool:
     return box[0] >= 0.0 and box[1] >= 0.0 and box[2] <= wide and box[3] <= high
 
 
-def _write(
-    axes: Axes, place: tuple[float, float], text: str, *, size: float, colour: str, look: Look
-) -> None:
+def _write(panel: Panel, place: tuple[float, float], text: str, *, size: float, colour: str) -> None:
     """Write a line with its middle at a place in inches."""
+    axes, look = panel.main, panel.look
     axes.text(
         place[0] / inches_wide(axes), place[1] / inches_high(axes), text, transform=axes.transAxes,
         ha="center", va="center", **look.letters(colour, size), zorder=5.0,

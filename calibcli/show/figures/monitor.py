@@ -29,23 +29,22 @@ _DOTS = (0, (1, 2))
 def monitor_figure(curve: MonitorCurve, words: Words, look: Look) -> Figure:
     shown = with_fewer_looks(curve, most=_MOST_LOOKS)
     ends = _wealth_ends(curve)
-    top = _error_end(curve)
-    sheet = Sheet(rows=2, aspect=0.46, strip=False, headings=_headings(curve), square=False)
+    # The axis of errors holds all that is said of most of the rows, and the limit.
+    late = curve.rows >= _EARLY * curve.total_rows
+    said = np.concatenate((curve.value[late], curve.upper[late], curve.own[late | curve.stands_out]))
+    top = min(1.0, 1.12 * max(1.2 * (curve.limit or 0.0), float(np.nanmax(said)), 1e-6))
+    of = "an alarm" if curve.starts is not None else "PASS and FAIL"
+    measure = f"{curve.measure[:1].upper()}{curve.measure[1:]}"
+    above, below = f"Evidence for {of} ({_enough(curve)} decides)", f"{measure} of all rows counted so far"
+    sheet = Sheet(rows=2, aspect=0.46, strip=False, headings=(above, below), square=False)
     page = new_page(words, _notes(curve, ends, top), look, sheet=sheet, key=_key(curve, look))
-    above, below = page.panels
-    _draw_evidence(above, shown, ends)
-    _draw_estimate(below, shown, top)
+    _draw_evidence(page.panels[0], shown, ends)
+    _draw_estimate(page.panels[1], shown, top)
     if curve.starts is not None and curve.starts.since is not None:
         for panel in page.panels:
             panel.main.axvspan(*curve.starts.since, **look.band, zorder=0.5)
     _dress(page, curve, ends, top)
     return page.figure
-
-
-def _headings(curve: MonitorCurve) -> tuple[str, str]:
-    of = "an alarm" if curve.starts is not None else "PASS and FAIL"
-    measure = f"{curve.measure[:1].upper()}{curve.measure[1:]}"
-    return f"Evidence for {of} ({_enough(curve)} decides)", f"{measure} of all rows counted so far"
 
 
 def _enough(curve: MonitorCurve) -> str:
@@ -63,13 +62,6 @@ def _wealth_ends(curve: MonitorCurve) -> tuple[float, float]:
     low = max(min(float(found.min()), 0.0), _LEAST * level)
     high = min(max(float(found.max()), _ROOM * level), most * level)
     return low, high
-
-
-def _error_end(curve: MonitorCurve) -> float:
-    """Return the upper end of the axis of errors: all that is said of most of the rows, and the limit."""
-    late = curve.rows >= _EARLY * curve.total_rows
-    said = np.concatenate((curve.value[late], curve.upper[late], curve.own[late | curve.stands_out]))
-    return min(1.0, 1.12 * max(1.2 * (curve.limit or 0.0), float(np.nanmax(said)), 1e-6))
 
 
 def _notes(curve: MonitorCurve, ends: tuple[float, float], top: float) -> list[str]:

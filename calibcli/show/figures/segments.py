@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -13,10 +12,11 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from calibcli.options.numerals import percent
 from calibcli.show.figures.axes import dress, round_numbers
-from calibcli.show.figures.look import Look, mixed
+from calibcli.show.figures.look import Look, Palette, mixed
 from calibcli.show.figures.page import (
     TICK,
     Entry,
+    Panel,
     Sheet,
     Words,
     fitted,
@@ -48,15 +48,15 @@ def points_figure(points: SegmentPoints, words: Words, look: Look) -> Figure:
     dress(panel, x_label="rows of the segment", y_label=_BIAS)
     axes.set_xscale("log")
     ends = (float(points.rows.min()) / 1.15, float(points.rows.max()) * 1.25)
-    axes.xaxis.set_major_locator(FixedLocator(_round_rows(ends, axes, look)))
+    axes.xaxis.set_major_locator(FixedLocator(_round_rows(ends, panel)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     round_numbers(axes.yaxis)
     axes.set_xlim(ends)
     axes.set_ylim(-top, top)
     axes.axhline(0.0, **look.dashed, zorder=1.0)
-    _draw_points(axes, points, look)
-    _number(axes, points, look)
+    _draw_points(panel, points)
+    _number(panel, points)
     return page.figure
 
 
@@ -70,10 +70,11 @@ def _height(points: SegmentPoints) -> tuple[float, bool]:
     return 1.06 * top, most > 1.06 * top
 
 
-def _round_rows(ends: tuple[float, float], axes: Axes, look: Look) -> list[float]:
+def _round_rows(ends: tuple[float, float], panel: Panel) -> list[float]:
     """Return round numbers of rows whose words do not touch each other."""
+    look = panel.look
     low, high = math.floor(math.log10(ends[0])), math.ceil(math.log10(ends[1]))
-    room = inches_wide(axes)
+    room = inches_wide(panel.main)
     for steps in ((1, 2, 5), (1, 3), (1,)):
         found = [
             k * 10.0**n for n in range(low, high + 1) for k in steps if ends[0] <= k * 10.0**n <= ends[1]
@@ -114,8 +115,8 @@ def _key(points: SegmentPoints, look: Look) -> list[Entry]:
     return [*some, (Line2D([], [], **look.dashed), "calibrated on average")]
 
 
-def _draw_points(axes: Axes, points: SegmentPoints, look: Look) -> None:
-    marks = _marks(look)
+def _draw_points(panel: Panel, points: SegmentPoints) -> None:
+    axes, look, marks = panel.main, panel.look, _marks(panel.look)
     for order, (name, which) in enumerate(reversed(_kinds(points).items())):
         if not which.any():
             continue
@@ -126,8 +127,9 @@ def _draw_points(axes: Axes, points: SegmentPoints, look: Look) -> None:
         axes.plot(points.rows[which], points.bias[which], **marks[name], zorder=2.0 + order)
 
 
-def _number(axes: Axes, points: SegmentPoints, look: Look) -> None:
+def _number(panel: Panel, points: SegmentPoints) -> None:
     """Write the number of each listed segment beside its point, clear of the numbers before."""
+    axes, look = panel.main, panel.look
     wide, high, size = inches_wide(axes), inches_high(axes), look.points(_NUMBER)
     (left, right), (low, top) = axes.get_xlim(), axes.get_ylim()
     taken: list[tuple[float, float]] = []
@@ -191,9 +193,9 @@ def cells_figure(cells: SegmentCells, words: Words, look: Look) -> Figure:
     below = needed / (inches_high(axes) - needed) * (lines + _GAP)
     axes.set_xlim(-gutter, columns + _GAP)
     axes.set_ylim(lines + _GAP + below, 0.0)
-    _draw_cells(axes, cells, most, look)
-    _write_cells(axes, cells, most, look)
-    _write_levels(axes, cells, look, upright=upright)
+    _draw_cells(panel, cells, most)
+    _write_cells(panel, cells, most)
+    _write_levels(panel, cells, upright=upright)
     return page.figure
 
 
@@ -219,16 +221,18 @@ def _places(cells: SegmentCells) -> tuple[Floats, Floats]:
     return x, y
 
 
-def _fill(cells: SegmentCells, place: tuple[int, int], most: float, look: Look) -> tuple[float, float, float]:
-    bias, palette = float(cells.bias[place]), look.palette
+def _fill(
+    cells: SegmentCells, place: tuple[int, int], most: float, palette: Palette
+) -> tuple[float, float, float]:
+    bias = float(cells.bias[place])
     if not cells.is_tested[place]:
         return mixed(palette.paper, palette.paper, 1.0)
     share = _PALEST + (_DARKEST - _PALEST) * min(1.0, abs(bias) / most)
     return mixed(palette.too_high if bias > 0.0 else palette.too_low, palette.paper, share)
 
 
-def _draw_cells(axes: Axes, cells: SegmentCells, most: float, look: Look) -> None:
-    x, y = _places(cells)
+def _draw_cells(panel: Panel, cells: SegmentCells, most: float) -> None:
+    axes, look, (x, y) = panel.main, panel.look, _places(cells)
     inner = 0.03
     for i, k in np.ndindex(cells.bias.shape):
         if not cells.rows[i, k]:
@@ -239,7 +243,7 @@ def _draw_cells(axes: Axes, cells: SegmentCells, most: float, look: Look) -> Non
         axes.add_collection(
             PolyCollection(
                 [corners],
-                facecolors=[_fill(cells, (i, k), most, look)],
+                facecolors=[_fill(cells, (i, k), most, look.palette)],
                 edgecolors=look.palette.ink if out else look.palette.line if not tested else "none",
                 linewidths=look.points(1.6 if out else 0.5),
                 hatch=None if tested else "////",
@@ -249,8 +253,9 @@ def _draw_cells(axes: Axes, cells: SegmentCells, most: float, look: Look) -> Non
         )
 
 
-def _write_cells(axes: Axes, cells: SegmentCells, most: float, look: Look) -> None:
+def _write_cells(panel: Panel, cells: SegmentCells, most: float) -> None:
     """Write the numbers of cells in one size that fits all; none where it could not be read."""
+    axes, look = panel.main, panel.look
     lines, columns = cells.bias.shape
     x, y = _places(cells)
     wide = inches_wide(axes) / abs(axes.get_xlim()[1] - axes.get_xlim()[0])
@@ -264,7 +269,7 @@ def _write_cells(axes: Axes, cells: SegmentCells, most: float, look: Look) -> No
         size = min(look.points(TICK), 72.0 * 0.8 * high)
         said = {place: (bias[:1].strip("0"), "") for place, (bias, _) in said.items()}
     for (i, k), (bias, rows) in said.items():
-        dark = sum(_fill(cells, (i, k), most, look)) > 1.5
+        dark = sum(_fill(cells, (i, k), most, look.palette)) > 1.5
         ink = "#1a1a1a" if dark else "#f0f0f0"
         tested = bool(cells.is_tested[i, k])
         for text, at, part in ((bias if tested else "", 0.36, 1.0), (rows, 0.72, 0.82)):
@@ -285,9 +290,9 @@ def _signed(bias: float) -> str:
     return f"{bias:+.{digits}f}" if abs(bias) >= 0.00005 else f"{bias:+.0e}" if bias else "0"
 
 
-def _write_levels(axes: Axes, cells: SegmentCells, look: Look, *, upright: bool) -> None:
+def _write_levels(panel: Panel, cells: SegmentCells, *, upright: bool) -> None:
     """Write the names of levels beside the cells, cut in the middle where they are too long for two lines."""
-    x, y = _places(cells)
+    axes, look, (x, y) = panel.main, panel.look, _places(cells)
     inch = inches_wide(axes) / abs(axes.get_xlim()[1] - axes.get_xlim()[0])
     size = look.points(TICK)
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator
@@ -11,7 +10,17 @@ from matplotlib.ticker import FixedLocator
 from calibcli.options.numerals import percent
 from calibcli.show.figures.axes import dress, round_numbers
 from calibcli.show.figures.look import DASHES, Look
-from calibcli.show.figures.page import TICK, Entry, Sheet, Words, fitted, inches_of, inches_wide, new_page
+from calibcli.show.figures.page import (
+    TICK,
+    Entry,
+    Panel,
+    Sheet,
+    Words,
+    fitted,
+    inches_of,
+    inches_wide,
+    new_page,
+)
 from calibcli.stats.curves.segments import TrendCurve
 from calibcli.stats.numerics import Floats
 
@@ -31,20 +40,21 @@ def trend_figure(curve: TrendCurve, words: Words, look: Look) -> Figure:
     ]
     sheet = Sheet(rows=2, aspect=0.42, strip=False, headings=_HEADINGS, square=False)
     page = new_page(words, notes, look, sheet=sheet, key=_key(curve, look))
-    above, below = (panel.main for panel in page.panels)
+    first, second = page.panels
+    above, below = first.main, second.main
     at = np.arange(len(curve.names), dtype=np.float64)
     names = "observed less predicted", words.named("rate of label 1")
     for panel, name in zip(page.panels, names, strict=True):
         dress(panel, x_label=curve.column, y_label=name)
     above.axhline(0.0, **look.dashed, zorder=1.0)
-    _draw_bias(above, curve, at, look)
-    _draw_rates(below, curve, at, look)
+    _draw_bias(first, curve, at)
+    _draw_rates(second, curve, at)
     above.set_ylim(ends)
     below.set_ylim(0.0, 1.08 * float(max(curve.score.max(), curve.rate.max(), 1e-9)))
-    for axes in (above, below):
-        axes.set_xlim(-0.6, at.size - 0.4)
-        round_numbers(axes.yaxis, most=5)
-        _name(axes, curve.names, look)
+    for panel in page.panels:
+        panel.main.set_xlim(-0.6, at.size - 0.4)
+        round_numbers(panel.main.yaxis, most=5)
+        _name(panel, curve.names)
     return page.figure
 
 
@@ -88,7 +98,8 @@ def _lines(curve: TrendCurve, look: Look) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def _draw_bias(axes: Axes, curve: TrendCurve, at: Floats, look: Look) -> None:
+def _draw_bias(panel: Panel, curve: TrendCurve, at: Floats) -> None:
+    axes, look = panel.main, panel.look
     known = curve.too_low | curve.too_high
     for name, which in zip(_MARKS, (curve.too_low, curve.too_high, ~known), strict=True):
         colour = look.palette.edge if name == "no error shown" else look.palette.ink
@@ -97,7 +108,8 @@ def _draw_bias(axes: Axes, curve: TrendCurve, at: Floats, look: Look) -> None:
         axes.plot(at[which], curve.bias[which], **_mark(name, look), zorder=3.0)
 
 
-def _draw_rates(axes: Axes, curve: TrendCurve, at: Floats, look: Look) -> None:
+def _draw_rates(panel: Panel, curve: TrendCurve, at: Floats) -> None:
+    axes, look = panel.main, panel.look
     for (_, style), height in zip(_lines(curve, look), (curve.rate, curve.score), strict=True):
         axes.plot(at, height, **style, zorder=2.5)
     if curve.joined and at.size <= _MOST_DOTS:
@@ -105,8 +117,9 @@ def _draw_rates(axes: Axes, curve: TrendCurve, at: Floats, look: Look) -> None:
         axes.plot(at, curve.rate, **look.dots(look.palette.ink, 3.5), zorder=3.0, clip_on=False)
 
 
-def _name(axes: Axes, names: tuple[str, ...], look: Look) -> None:
+def _name(panel: Panel, names: tuple[str, ...]) -> None:
     """Write the names of as many groups as have room, the first of them always."""
+    axes, look = panel.main, panel.look
     size, room = look.points(TICK), inches_wide(axes) / (len(names) + 0.2)
     short = [fitted(name, size, look.inches(_MOST_LETTERS)) for name in names]
     widest = max(inches_of(name, size) for name in short) + look.inches(0.1)

@@ -306,10 +306,6 @@ def _scores(report: MeasureReport, others: Sequence[str]) -> Iterator[Block]:
         yield from measure.number_blocks(part, verbose=True)
 
 
-def picture_section(pictures: Sequence[Illustration]) -> Section:
-    return Section("diagrams", "Diagrams", pictures=tuple(pictures))
-
-
 def definition_section(report: MeasureReport) -> Section:
     """Return what every number of the page is, as `measure --explain` says it."""
     classes = () if report.classes is None else report.classes.measures

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from calibcli.families import loaded
 from calibcli.names import ViewName
-from calibcli.reports.input import Setting, pooled_words, settings_said
+from calibcli.reports.input import Setting, settings_said
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Line, Page, Paragraph, Tone, paragraph
 from calibcli.show.words import (
@@ -22,7 +22,6 @@ from calibcli.show.words import (
 
 if TYPE_CHECKING:
     from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows
-    from calibcli.reports.maps import ApplyReport, FolderApplyReport
     from calibcli.reports.measure import MeasureReport, TableSummary
     from calibcli.reports.segments import SegmentsReport
     from calibcli.reports.verify import VerifyReport
@@ -165,11 +164,6 @@ def clipped_lines(clipped: int) -> list[Line]:
         return []
     scores = f"{plural(clipped, 'score')} outside [0, 1] moved to 0 or 1"
     return [Line(f"{scores} (--on-range clip).", Tone.NOTE)]
-
-
-def pooled_lines(report: "ApplyReport | FolderApplyReport") -> list[Line]:
-    rows = report.pooled_rows
-    return note_lines((pooled_words(rows, report.pooled_groups),)) if rows else []
 
 
 def note_lines(notes: tuple[str, ...]) -> list[Line]:

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from calibcli.reports.input import pooled_words
 from calibcli.reports.maps import ApplyReport, ClassesApplied, FolderApplyReport
 from calibcli.show.blocks import Line, Listing, Page, Tone, paragraph
-from calibcli.show.pages import clipped_lines, file_words, note_lines, pooled_lines
+from calibcli.show.pages import clipped_lines, file_words, note_lines
 from calibcli.show.words import between, count, four, listed, plural, quoted
 
 # Of so many columns and files it is said why rows have no probability.
@@ -42,10 +43,11 @@ def _page(
     gaps: Sequence[str],
     repairs: Sequence[Line] = (),
 ) -> Page:
+    pooled = (pooled_words(report.pooled_rows, report.pooled_groups),) if report.pooled_rows else ()
     notes = [
         *_without_probability(report.without_score, gaps),
         *clipped_lines(report.clipped),
-        *pooled_lines(report),
+        *note_lines(pooled),
         *repairs,
         *note_lines(report.notes),
     ]
