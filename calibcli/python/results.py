@@ -50,10 +50,10 @@ class Shown(ABC):
 
     def text(self, *, verbose: bool = False) -> str:
         """Return the report that the command prints."""
+        from calibcli.show.blocks import IN_FILE
         from calibcli.show.terminal import TerminalRenderer
 
-        renderer = TerminalRenderer(width=None, color=False, verbose=verbose, unicode=True)
-        return renderer.text(self.page(verbose=verbose))
+        return TerminalRenderer(IN_FILE, verbose).text(self.page(verbose=verbose))
 
     def __repr__(self) -> str:
         return self.text().rstrip("\n")

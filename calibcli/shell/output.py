@@ -17,33 +17,25 @@ from calibcli.data.outputs import STDERR, check_output, encoding_of, is_terminal
 from calibcli.names import STDOUT, ColorWhen, ReportFormat
 from calibcli.options.output import Output
 from calibcli.options.rows import RowRequest
-from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from typer import Context
 
     from calibcli.reports.input import InputSummary
-    from calibcli.shell.line import Line
     from calibcli.show import Report
+    from calibcli.show.blocks import Screen
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
-    """How text may look where it goes: no wider than `width`, if any, and in ASCII unless `unicode`."""
-
-    width: int | None
-    color: bool
-    unicode: bool
-
-
-def screen_for(output: str, *, color: ColorWhen) -> Screen:
+def screen_for(output: str, *, color: ColorWhen) -> "Screen":
     """Return how text may look on standard output or error, or in a file (UTF-8, no colour)."""
+    from calibcli.show.blocks import Screen
+
     if output not in (STDOUT, STDERR):
-        return Screen(None, color is ColorWhen.ALWAYS, unicode=True)
+        return Screen(color=color is ColorWhen.ALWAYS)
     target = sys.stdout if output == STDOUT else sys.stderr
     if target is None:
-        return Screen(None, color=False, unicode=False)
+        return Screen(unicode=False)
     terminal = is_terminal(target)
     encoding = encoding_of(target).lower().replace("-", "")
     width = shutil.get_terminal_size().columns if terminal else None
@@ -54,21 +46,6 @@ def screen_for(output: str, *, color: ColorWhen) -> Screen:
 def _plain_locale() -> bool:
     """Return whether ASCII is asked for by LC_ALL=C, for which Python takes UTF-8 all the same."""
     return os.environ.get("LC_ALL") in {"C", "POSIX"} and "PYTHONIOENCODING" not in os.environ
-
-
-def _text_for(report: "Report", kind: ReportFormat, to: str, out: Output, line: "Line | None" = None) -> str:
-    from calibcli.show import text_of
-
-    screen = screen_for(to, color=out.color)
-    return text_of(
-        report,
-        kind,
-        width=screen.width,
-        color=screen.color,
-        verbose=out.verbose,
-        unicode=screen.unicode,
-        settings=() if line is None else line.settings,
-    )
 
 
 def format_of(out: Output) -> ReportFormat:
@@ -104,12 +81,18 @@ def request_of(rows: RowRequest, out: Output) -> RowRequest:
 
 
 def write_report(report: "Report", kind: ReportFormat, out: Output, context: "Context") -> None:
-    write(_text_for(report, kind, out.output, out, context.obj), out.output)
+    from calibcli.show import text_of
+
+    screen, settings = screen_for(out.output, color=out.color), context.obj.settings
+    write(text_of(report, kind, screen, verbose=out.verbose, settings=settings), out.output)
 
 
 def say_summary(report: "Report", out: Output) -> None:
     """Say on standard error what became of the rows, where standard output is for the result itself."""
-    say(_text_for(report, ReportFormat.TABLE, STDERR, out), quiet=out.quiet)
+    from calibcli.show import text_of
+
+    screen = screen_for(STDERR, color=out.color)
+    say(text_of(report, ReportFormat.TABLE, screen, verbose=out.verbose), quiet=out.quiet)
 
 
 def write(text: str, output: str) -> None:
@@ -218,8 +201,7 @@ def write_explanation(name: str, kind: ReportFormat, out: Output) -> None:
     if not kind.is_page:
         msg = f"--explain writes text, not {kind.value.upper()}"
         raise UsageProblem(msg, "leave it out, or pass --format md, html or latex")
-    screen = screen_for(out.output, color=out.color)
-    writer = writer_of(kind, width=screen.width, color=screen.color, unicode=screen.unicode)
+    writer = writer_of(kind, screen_for(out.output, color=out.color))
     page = names_page() if name.strip().lower() == "all" else definition_page(one_metric(name))
     write(writer.text(page), out.output)
 

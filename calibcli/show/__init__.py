@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from calibcli.names import ReportFormat
 from calibcli.reports.input import Setting
+from calibcli.show.blocks import IN_FILE, Screen
 
 if TYPE_CHECKING:
     from calibcli.show.markup import MarkupRenderer
@@ -22,11 +23,9 @@ class Report(Protocol):
 def text_of(
     report: Report,
     kind: ReportFormat,
+    screen: Screen = IN_FILE,
     *,
-    width: int | None = None,
-    color: bool = False,
     verbose: bool = False,
-    unicode: bool = True,
     settings: tuple[Setting, ...] = (),
 ) -> str:
     """Return the text of a report in a format, ending in one newline."""
@@ -42,27 +41,22 @@ def text_of(
         case ReportFormat.CSV:
             from calibcli.show.as_data import csv_of
 
-            return csv_of(report, settings, unicode=unicode)
+            return csv_of(report, settings, unicode=screen.unicode)
         case _:
             from calibcli.show.pages import page_of, settings_page
 
             page = (*page_of(report, verbose=verbose), *settings_page(settings))
-            return writer_of(kind, width=width, color=color, verbose=verbose, unicode=unicode).text(page)
+            return writer_of(kind, screen, verbose=verbose).text(page)
 
 
 def writer_of(
-    kind: ReportFormat,
-    *,
-    width: int | None = None,
-    color: bool = False,
-    verbose: bool = False,
-    unicode: bool = True,
+    kind: ReportFormat, screen: Screen = IN_FILE, *, verbose: bool = False
 ) -> "TerminalRenderer | MarkupRenderer":
     """Return what writes pages for people in a format."""
     if kind is ReportFormat.TABLE:
         from calibcli.show.terminal import TerminalRenderer
 
-        return TerminalRenderer(width, color, verbose, unicode)
+        return TerminalRenderer(screen, verbose)
     from calibcli.show.markup import DIALECTS, MarkupRenderer
 
-    return MarkupRenderer(unicode, DIALECTS[kind])
+    return MarkupRenderer(screen.unicode, DIALECTS[kind])

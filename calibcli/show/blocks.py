@@ -7,6 +7,18 @@ from typing import Any, TypeVar
 from calibcli.values import dataclass
 
 
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """How text may look where it goes: folded to `width` on a terminal only, in ASCII unless `unicode`."""
+
+    width: int | None = None
+    color: bool = False
+    unicode: bool = True
+
+
+IN_FILE = Screen()
+
+
 class Tone(Enum):
     """What a line is, from which a renderer chooses its colour."""
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from calibcli.names import AxisScale, PlotKind
 from calibcli.options.numerals import percent
-from calibcli.show.blocks import Line, Paragraph, Tone
+from calibcli.show.blocks import Line, Paragraph, Screen, Tone
 from calibcli.show.terminal import TerminalRenderer, styled
 from calibcli.show.words import number_text
 from calibcli.stats.curves.limits import (
@@ -182,7 +182,7 @@ def reliability_text(
     smooth = curve.along(scale).smooth if curve.kind is PlotKind.SMOOTH else None
     limits = binned_limits(curve.binned, scale) if smooth is None else smooth_limits(smooth, scale)
     drawing = _Drawing(curve.binned if smooth is None else smooth, limits, letters, width)
-    text = TerminalRenderer(width=width, color=color, verbose=False, unicode=unicode)
+    text = TerminalRenderer(Screen(width, color, unicode))
     head = [Line(said.title, Tone.TITLE), *map(Line, said.caption)]
     foot = [drawing.key(curve.confidence), *drawing.notes, *said.foot]
     small = tuple(Line(line, Tone.FAINT) for line in foot if line)

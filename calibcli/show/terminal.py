@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone, in_parts
+from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Screen, Tone, in_parts
 from calibcli.show.words import in_ascii, listed, printable
 from calibcli.values import dataclass
 
@@ -132,16 +132,10 @@ def aligned(cells: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class TerminalRenderer:
-    """Writes text that never loses a number: only sentences and the last column of a table are folded.
+    """Writes text that never loses a number: only sentences and the last column of a table are folded."""
 
-    Args:
-        width: Letters in a line of the terminal, or None off a terminal, where nothing is folded.
-    """
-
-    width: int | None
-    color: bool
-    verbose: bool
-    unicode: bool
+    screen: Screen
+    verbose: bool = False
 
     def text(self, page: Page) -> str:
         """Return a page as text without trailing spaces."""
@@ -160,8 +154,8 @@ class TerminalRenderer:
                 return title + self._listing(block)
 
     def _line(self, line: Line) -> str:
-        parts = folded(self._plain(line.text), self.width)
-        return "".join(f"{styled(part, line.tone, color=self.color)}\n" for part in parts)
+        parts = folded(self._plain(line.text), self.screen.width)
+        return "".join(f"{styled(part, line.tone, color=self.screen.color)}\n" for part in parts)
 
     def _grid(self, grid: Grid) -> str:
         columns = tuple(replace(column, title=self._plain(column.title)) for column in grid.columns)
@@ -177,9 +171,9 @@ class TerminalRenderer:
 
     def _with_folded_names(self, grid: Grid) -> Grid:
         """Return a table whose names take half of a line at most: a long one would widen every row."""
-        if self.width is None:
+        if self.screen.width is None:
             return grid
-        most = max(_WIDEST_NAME, self.width // 2)
+        most = max(_WIDEST_NAME, self.screen.width // 2)
         named = [place == 0 or column.key for place, column in enumerate(grid.columns)]
         rows: list[tuple[str | Bar, ...]] = []
         for row in grid.rows:
@@ -196,7 +190,7 @@ class TerminalRenderer:
 
     def _fitting(self, grid: Grid) -> list[Grid]:
         """Return a table that fits: without what can be spared unless all was asked for, then in parts."""
-        width = self.width
+        width = self.screen.width
         if width is None:
             return [grid]
         sizes = [
@@ -227,7 +221,7 @@ class TerminalRenderer:
         ]
         sizes = [(width, column.numeric) for width, column in zip(widths, fixed, strict=True)]
         left = sum(widths) + _GAP * len(widths)
-        room = None if self.width is None else self.width - left
+        room = None if self.screen.width is None else self.screen.width - left
         foldable = None if room is None else max(room, _LEAST_FOLDED)
         titles = _padded([column.title for column in fixed], sizes)
         heading = folded(self._heading(last.title, grid, room), foldable)
@@ -238,16 +232,16 @@ class TerminalRenderer:
                 for column, cell in zip(grid.columns, row, strict=True)
             )
             padded = _padded(texts, sizes)
-            first = [styled(*one, color=self.color) for one in zip(padded, tones, strict=True)]
+            first = [styled(*one, color=self.screen.color) for one in zip(padded, tones, strict=True)]
             rest = folded(self._last(row[-1], room), foldable)
-            lines += _row(first, [styled(one, tone, color=self.color) for one in rest], left=left)
+            lines += _row(first, [styled(one, tone, color=self.screen.color) for one in rest], left=left)
         return "".join(lines)
 
     def _listing(self, listing: Listing) -> str:
         words = [self._plain(word) for word, _ in listing.items]
         width = max(map(cell_len, words), default=0)
         left = width + _GAP
-        room = None if self.width is None else max(self.width - left, _LEAST_FOLDED)
+        room = None if self.screen.width is None else max(self.screen.width - left, _LEAST_FOLDED)
         lines: list[str] = []
         for word, (_, sentence) in zip(words, listing.items, strict=True):
             name = map(self._bold, _padded([word], [(width, False)]))
@@ -255,7 +249,7 @@ class TerminalRenderer:
         return "".join(lines)
 
     def _bold(self, text: str) -> str:
-        return styled(text, Tone.TITLE, color=self.color)
+        return styled(text, Tone.TITLE, color=self.screen.color)
 
     def _heading(self, title: str, grid: Grid, room: int | None) -> str:
         bars = [row[-1] for row in grid.rows if isinstance(row[-1], Bar)]
@@ -273,11 +267,11 @@ class TerminalRenderer:
 
     @property
     def _marks(self) -> Marks:
-        return UNICODE if self.unicode else ASCII
+        return UNICODE if self.screen.unicode else ASCII
 
     def _plain(self, text: str) -> str:
         text = printable(text)
-        return text if self.unicode else in_ascii(text)
+        return text if self.screen.unicode else in_ascii(text)
 
 
 def folded(text: str, width: int | None) -> Sequence[str]:

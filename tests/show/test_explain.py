@@ -10,7 +10,7 @@ import pytest
 from calibcli.families import LABELS, Explained, paragraphs_of
 from calibcli.names import ClassMeasure, MeasureName, ReportFormat, SegmentMeasure, TestName
 from calibcli.show import writer_of
-from calibcli.show.blocks import Line, Listing, paragraph
+from calibcli.show.blocks import Line, Listing, Screen, paragraph
 from calibcli.show.explain import SECTIONS
 from command_line import ROOT, Run
 
@@ -101,7 +101,7 @@ def test_definition_without_a_paragraph_is_refused(text: str) -> None:
 def test_narrow_terminals_fold_the_sentences() -> None:
     """On a terminal no line is wider than it, and no word is lost."""
     page = (paragraph(Line("ece")), Listing((("Estimand", "word " * 40),)))
-    text = writer_of(ReportFormat.TABLE, width=50, color=False, unicode=True).text(page)
+    text = writer_of(ReportFormat.TABLE, Screen(50)).text(page)
     assert max(map(len, text.splitlines())) <= 50
     assert text.count("word") == 40
 

@@ -8,7 +8,7 @@ import pytest
 
 from calibcli.names import ReportFormat
 from calibcli.show import text_of, writer_of
-from calibcli.show.blocks import Column, Grid, Line
+from calibcli.show.blocks import Column, Grid, Line, Screen
 from calibcli.show.markup import DIALECTS, MarkupRenderer, escaped, in_latex
 
 _CELL = re.compile(r"(?<!\\)\|")
@@ -16,9 +16,9 @@ _NAMES = ("measure", "grid", "weighted", "atoms", "verify_fail", "verify_several
 _HOSTILE = ("hostile_measure", "hostile_verify", "hostile_inspect")
 
 
-def written(report: Any, **manner: Any) -> str:
+def written(report: Any, *, verbose: bool = False, unicode: bool = True) -> str:
     """Return a report in Markdown."""
-    return text_of(report, ReportFormat.MARKDOWN, **manner)
+    return text_of(report, ReportFormat.MARKDOWN, Screen(unicode=unicode), verbose=verbose)
 
 
 def tables(text: str) -> list[list[list[str]]]:
@@ -146,6 +146,6 @@ def test_without_unicode_references_stand_in(reports: dict[str, Any]) -> None:
     text = written(reports["hostile_measure"], unicode=False)
     assert "&#20013;" in text
     text.encode("ascii")
-    latex = text_of(reports["hostile_measure"], ReportFormat.LATEX, unicode=False)
+    latex = text_of(reports["hostile_measure"], ReportFormat.LATEX, Screen(unicode=False))
     assert r"\symbol{20013}" in latex
     latex.encode("ascii")

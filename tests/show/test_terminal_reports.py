@@ -19,7 +19,7 @@ import pytest
 from calibcli import reports as reports_room
 from calibcli.names import ReportFormat
 from calibcli.show import text_of
-from calibcli.show.blocks import Column, Grid, Tone, grid_of
+from calibcli.show.blocks import IN_FILE, Column, Grid, Screen, Tone, grid_of
 from calibcli.show.terminal import TerminalRenderer
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -36,9 +36,9 @@ MANNERS: dict[str, dict[str, Any]] = {
 _ANSI = re.compile(r"\x1b\[[\d;]*m")
 
 
-def shown(report: Any, **manner: Any) -> str:
+def shown(report: Any, *, verbose: bool = False, **screen: Any) -> str:
     """Return what the terminal shows of a report."""
-    return text_of(report, ReportFormat.TABLE, **manner)
+    return text_of(report, ReportFormat.TABLE, Screen(**screen), verbose=verbose)
 
 
 def compare(text: str, name: str) -> None:
@@ -108,7 +108,7 @@ def test_each_part_of_a_stacked_table_says_which_row_it_is() -> None:
     """By its first column and every other that tells rows apart."""
     columns = (Column("group"), Column("claim", key=True), *(Column(f"column {n}") for n in range(4)))
     rows = tuple(("a", claim, *(f"{claim} {n}" for n in range(4))) for claim in ("oe", "ece"))
-    parts = TerminalRenderer(30, color=False, verbose=False, unicode=True).text((Grid(columns, rows),))
+    parts = TerminalRenderer(Screen(30)).text((Grid(columns, rows),))
     heads = [line.split()[:2] for line in parts.splitlines() if line.startswith("group")]
     assert len(heads) > 1
     assert all(head == ["group", "claim"] for head in heads)
@@ -118,10 +118,7 @@ def test_cells_have_the_colours_of_their_words() -> None:
     """In the middle of a table and at its end; nothing without colour, and no letter changes."""
     tones = (("red", Tone.FAIL), ("green", Tone.PASS))
     grid = Grid((Column("grade"), Column("light", tones=tones), Column("also", tones=tones)), LIGHTS)
-    lit, plain = (
-        TerminalRenderer(80, color=color, verbose=False, unicode=True).text((grid,))
-        for color in (True, False)
-    )
+    lit, plain = (TerminalRenderer(Screen(80, color)).text((grid,)) for color in (True, False))
     assert "\x1b[1;31mred\x1b[0m" in lit.replace(" ", "")
     assert lit.splitlines()[1].endswith("\x1b[1;32mgreen\x1b[0m")
     assert _ANSI.sub("", lit) == plain
@@ -136,7 +133,7 @@ def test_what_a_table_above_has_told_leaves_a_narrow_one_without_a_word(width: i
     """A wide one keeps it, and so does a paper."""
     columns = (Column("group"), Column("rows", told=True), *(Column(f"column {n}") for n in range(3)))
     grid = Grid(columns, (("a", "1,234", "x", "y", "z"),))
-    text = TerminalRenderer(width, color=False, verbose=False, unicode=True).text((grid,))
+    text = TerminalRenderer(Screen(width)).text((grid,))
     assert ("1,234" in text) == left
     assert "Left out" not in text
 
@@ -241,9 +238,9 @@ def test_a_long_name_is_folded_and_widens_no_other_row() -> None:
         [("a", "0.125"), (long, "0.25"), ("b", "0.5")],
         {"group": lambda one: one[0], "ece": lambda one: one[1]},
     )
-    lines = TerminalRenderer(80, color=False, verbose=False, unicode=True).text((grid,)).splitlines()
+    lines = TerminalRenderer(Screen(80)).text((grid,)).splitlines()
     assert lines[2].split() == ["x" * 40, "0.25"]
     assert [line.strip() for line in lines[3:5]] == ["x" * 40, "x" * 20]
     assert max(map(len, lines)) <= 80
-    piped = TerminalRenderer(None, color=False, verbose=False, unicode=True).text((grid,)).splitlines()
+    piped = TerminalRenderer(IN_FILE).text((grid,)).splitlines()
     assert piped[2].split() == [long, "0.25"]

@@ -206,9 +206,9 @@ def write_reports(report: "VerifyReport", wanted: Sequence[RequestedReport]) -> 
             case GateFormat.MARKDOWN | GateFormat.JSON:
                 from calibcli.show import text_of
 
-                unicode = screen_for(one.path or STDOUT, color=ColorWhen.NEVER).unicode
                 kind = ReportFormat(one.kind.value)
-                _write(text_of(report, kind, unicode=unicode, settings=one.settings), one.path)
+                screen = screen_for(one.path or STDOUT, color=ColorWhen.NEVER)
+                _write(text_of(report, kind, screen, settings=one.settings), one.path)
 
 
 def write_error_reports(problem: CalibcliError, wanted: Sequence[RequestedReport]) -> None:
