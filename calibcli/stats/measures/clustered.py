@@ -28,8 +28,6 @@ LEAST_CLUSTERS = 20
 # As few clusters with a label that its score makes unlikely say too little of those that have not been seen.
 LEAST_SURPRISED = 8.0
 MOST_CLUSTERS = 5_000_000
-# Up to this confidence a normal law of the mean of clusters misses little more often than it should.
-_USUAL = 0.95
 INDEPENDENT_CLUSTERS = "clusters are independent; rows of one cluster may depend on each other in any way"
 EXACT = "no interval: rows of one cluster are dependent: exact bounds need independent rows"
 LIMIT_LAW = "no interval: rows of one cluster are dependent, and this interval needs independent rows"
@@ -248,8 +246,7 @@ def _interval(
 ) -> tuple[Interval | None, list[str]]:
     """Return the interval of a mean over rows, by the clusters under each score, or why there is none.
 
-    Above the usual confidence, as groups and pairs have it that are to hold at once, the end on the side of
-    the longer tail is farther away by what the skewness of the clusters moves it.
+    The end on the side of the longer tail is farther away by what the skewness of the clusters moves it.
 
     References:
         Hall (1983), Annals of Statistics 11, for the quantiles of a mean by its skewness.
@@ -272,10 +269,8 @@ def _interval(
     spread = math.sqrt(float((departure**2).sum()) * (count - 1.0) / count) / total
     if spread <= 1e-12 * abs(mean):
         return None, ["no interval: every cluster has the same mean, so nothing varies"]
-    reach, lean = student_quantile(0.5 + confidence / 2.0, effective - 1.0), 0.0
-    if confidence > _USUAL:
-        skew = float(((departure / (total * spread)) ** 3).sum())
-        lean = skew * (2.0 * reach**2 + 1.0) / 6.0
+    reach = student_quantile(0.5 + confidence / 2.0, effective - 1.0)
+    lean = float(((departure / (total * spread)) ** 3).sum()) * (2.0 * reach**2 + 1.0) / 6.0
     ends = mean - (reach + max(-lean, 0.0)) * spread, mean + (reach + max(lean, 0.0)) * spread
     return Interval(*ends, confidence, _METHOD, Target.POPULATION, finite_sample=False), []
 
