@@ -36,6 +36,7 @@ from calibcli.show.words import (
     plural,
     printable,
     quoted,
+    rejects_too_often,
     roughness,
     these,
     three,
@@ -527,7 +528,12 @@ def _groups(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> s
             level = percent(report.confidence)
             return f"By {field_name(one.name)}, {said}; all at once with {level} confidence."
     for name, adjusted in () if isinstance(groups, ViewSummary) else (groups.adjusted or {}).items():
-        keys = [key for key, p_value in adjusted.items() if _rejects(report, p_value)]
+        test = TestName(name)
+        keys = [
+            key
+            for key, p_value in adjusted.items()
+            if _rejects(report, p_value) and not rejects_too_often(test, slices[key])
+        ]
         if keys:
             way = _TOO_LOW if name in _ONE_SIDED else "scores are miscalibrated"
             holm = f"p adjusted for {plural(len(slices), 'group')}"

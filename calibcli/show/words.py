@@ -16,6 +16,7 @@ from calibcli.names import (
 from calibcli.stats.bounds import FROM_BOTH, Interval
 
 if TYPE_CHECKING:
+    from calibcli.reports.measure import MeasureReport
     from calibcli.stats.gates.claim import Verdict
     from calibcli.stats.measures import Estimated
     from calibcli.stats.measures.differences import Difference
@@ -84,6 +85,16 @@ def p_words(p_value: float | None, p_method: str = "", *, at_most: bool = False)
 # Tests of rating grades, whose p-values have the colours of a traffic light: green, yellow from one on, red.
 OF_GRADES = (TestName.BINOMIAL, TestName.JEFFREYS)
 YELLOW_BELOW, RED_UP_TO = 0.05, 0.001
+
+
+_OF_JEFFREYS = (TestName.JEFFREYS, TestName.JEFFREYS_TWO_SIDED)
+_MANY_EXPECTED = 10.0
+
+
+def rejects_too_often(name: TestName, report: "MeasureReport") -> bool:
+    """Whether a test rejects right scores more often than it says, for all groups at once even more so."""
+    rate = min(report.mean_score, 1.0 - report.mean_score)
+    return name in _OF_JEFFREYS and report.table.rows * rate < _MANY_EXPECTED
 
 
 def light(p_value: float | None) -> str:

@@ -470,3 +470,19 @@ def test_multiples_of_the_least_drawn_p_value_are_at_most_that(
     )
     assert bad.count("at most") == 2
     assert "at most" not in good
+
+
+def test_no_answer_rests_on_jeffreys_where_few_events_are_expected(run: Run, tmp_path: Path) -> None:
+    """One event where .02 were expected, in any of 20 grades, is no proof; ten times as many as ten are."""
+    path, grades = tmp_path / "grades.csv", np.repeat(np.arange(20), 200)
+    first = np.arange(4_000) % 200 == 0
+    few = {"score": np.full(4_000, 1e-4), "label": first & (grades == 0), "grade": grades}
+    in_csv(path, few)
+    told = run("measure", path, *CHURN, "--by", "grade", "-m", "jeffreys").out
+    assert "Jeffreys test, scores are too low" not in told
+    assert "fewer than 10 events or non-events are expected, as in 20 of 20 groups" in told
+    bad = (grades == 0) & (np.arange(4_000) % 2 == 0)
+    in_csv(path, {**few, "score": np.full(4_000, 0.06), "label": bad})
+    told = run("measure", path, *CHURN, "--by", "grade", "-m", "jeffreys").out
+    assert "By Jeffreys test, scores are too low on average in grade=0 (p adjusted for 20 groups)." in told
+    assert "adjusted or not" not in told

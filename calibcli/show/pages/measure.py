@@ -67,6 +67,7 @@ from calibcli.show.words import (
     p_words,
     plural,
     quoted,
+    rejects_too_often,
     roughness,
     share,
     span,
@@ -336,6 +337,13 @@ def slice_notes(
         holm = whole.groups is not None and whole.groups.adjusted is not None and what == "groups"
         adjusted = "; those of Holm hold for all at once" if holm else together
         notes.append(f"P-values of {what} are not adjusted{adjusted if in_table else ''}.")
+        often = sum(any(rejects_too_often(one.name, part) for one in part.tests) for part in parts)
+        if in_table and often:
+            notes.append(
+                "Jeffreys tests call right scores wrong too often, adjusted or not, where fewer than 10 "
+                f"events or non-events are expected, as in {count(often)} of {count(len(parts))} {what}; "
+                "binomial ones do not."
+            )
     rough = [(field_name(name), sum(_is_rough(part, name) for part in parts)) for name in names]
     few = [f"the {name} in {count(number)} of {count(len(parts))} {what}" for name, number in rough if number]
     if few:
