@@ -35,6 +35,7 @@ from calibcli.names import NEW_COLUMN, EndsOf, OnMissing, OnSum, OutputSum
 from calibcli.options.fitting import AS_IT_COMES, Shape
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
 from calibcli.reports.maps import ClassesApplied
+from calibcli.show.words import plural
 from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.logits import Identity, check_prior, shifted
 from calibcli.stats.recalibrators.segments import SegmentMap
@@ -183,6 +184,7 @@ class ScorePredictor(Predictor):
         members = loaded.members if isinstance(loaded, GroupArtifact) else {}
         self._members = {key: one.recalibrator for key, one in members.items()}
         self._check = ScaleCheck(pooled) if checked else None
+        self._sure = 0
         ends = ("", "_lower", "_upper") if self._map.brackets else ("",)
         self.fields = tuple(pa.field(f"{name}{end}", pa.float64()) for end in ends)
 
@@ -202,6 +204,8 @@ class ScorePredictor(Predictor):
             lowest, highest = float(columns[0].min()), float(columns[0].max())
             self.lowest = lowest if self.lowest is None else min(self.lowest, lowest)
             self.highest = highest if self.highest is None else max(self.highest, highest)
+        if self.prior is not None:
+            self._sure += int(np.count_nonzero((columns[0] == 0.0) | (columns[0] == 1.0)))
         return self._of_all(columns, places, rows=batch.num_rows)
 
     @property
@@ -209,6 +213,8 @@ class ScorePredictor(Predictor):
         findings = self.intake.findings
         refuse_no_number(findings, self.resolved, without=self.without_score, shown=self.intake.shown)
         found = () if self._check is None else self._check.notes(self.intake)
+        if self._sure:
+            found = (*found, f"{plural(self._sure, 'row')} got 0 or 1, which another base rate does not move")
         return (*found, *strange_words(findings), *phrase_words(findings, self.resolved))
 
     def _columns(self, recalibrator: Recalibrator, scores: Floats, numbers: Integers) -> tuple[Floats, ...]:

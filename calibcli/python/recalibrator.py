@@ -353,8 +353,9 @@ class Recalibrator(Shown):
     ) -> "tuple[Array, Array]":
         """Return the two ends that bracket each probability; Venn-Abers has them (Vovk and Petej 2014).
 
-        One of the two is perfectly calibrated if rows are exchangeable with those of the fit; which of them
-        is not known.
+        That of the label that comes is perfectly calibrated, if rows are exchangeable with those of the fit,
+        whichever labels these have; which of the two it is, is not known. Of several folds the ends are the
+        lowest and the highest, and with `prior` they are moved: of those that is not so.
 
         Args:
             scores: Scores on the scale of the fit, shape (n,).

@@ -423,6 +423,7 @@ def test_another_base_rate_shifts_every_column(method: RecalibratorName, tmp_pat
         ratio = (after / (1 - after))[inside] / (before / (1 - before))[inside]
         np.testing.assert_allclose(ratio, 0.02 / 0.98 / (rate / (1 - rate)), rtol=1e-9)
         np.testing.assert_array_equal(after[~inside], before[~inside])
+    assert not any("base rate" in one for one in moved.notes)
 
 
 def test_an_impossible_or_unknown_base_rate_is_a_usage_error(tmp_path: Path) -> None:

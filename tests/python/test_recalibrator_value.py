@@ -311,3 +311,10 @@ def test_bad_scores_are_named_with_their_rows(
         calibcli.apply(fitted, "preds.csv")
     with pytest.raises(calibcli.UsageProblem, match="has a column 'device' already"):
         calibcli.apply(fitted, ROWS, score="score", name="device")
+
+
+def test_rows_that_another_base_rate_does_not_move_are_counted() -> None:
+    """Odds of 0 and of infinity stay what they are."""
+    isotonic = calibcli.fit([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1], method="isotonic")
+    with pytest.warns(UserWarning, match=r"^3 rows got 0 or 1, which another base rate does not move"):
+        assert isotonic.predict([0.1, 0.25, 0.9, 0.95], prior=0.1).tolist() == pytest.approx([0, 0.1, 1, 1])
