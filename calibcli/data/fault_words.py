@@ -19,7 +19,6 @@ from calibcli.data.faults import (
     Findings,
 )
 from calibcli.data.groups import MemberColumn
-from calibcli.data.score_words import entry_of
 from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale
 from calibcli.options.numerals import ALIKE, number_of
@@ -241,6 +240,8 @@ class _Case:
     def _of_scores(self) -> tuple[str, str]:
         findings, fault, scale, some = self.findings, self.fault, self.resolved.requested.read_as, self._some
         if self.kind is FaultKind.NO_SCORE:
+            from calibcli.data.score_words import entry_of
+
             neither = f"{some} values {'is' if fault.count == 1 else 'are'} neither a number nor a phrase"
             example = "70" if scale is Scale.PERCENT else ".7"
             entry = entry_of(ast.literal_eval(_by_number(findings, self.place)[0].value))
