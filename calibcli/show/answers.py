@@ -667,7 +667,8 @@ def _brief(names: Sequence[str], what: str = "") -> str:
 def _differs(one: "Comparison") -> str:
     name, first, second = field_name(one.name.value), one.first.value, one.second.value
     if first is None or second is None or not (math.isfinite(first) and math.isfinite(second)):
-        return f"{name} is {_sized(second)} instead of {_sized(first)}"
+        both = _sized(first) == _sized(second)
+        return f"{name} is {_sized(second)} {'for both' if both else f'instead of {_sized(first)}'}"
     found = one.difference
     difference = f", a difference of {three(found.value)}{_interval(found.interval)}"
     return f"{name} is {four(second)} instead of {four(first)}{difference}"

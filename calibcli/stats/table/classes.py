@@ -567,13 +567,14 @@ def brier_of(probability: Floats, label: Integers) -> Floats:
 def noise_of(probability: Floats) -> tuple[Floats, Floats]:
     """Return the variances of log loss and Brier score of each row whose label follows its probabilities."""
     log, brier = np.empty((2, len(probability)))
-    step = max(1, _BLOCK // probability.shape[1])
+    count = probability.shape[1]
+    step = max(1, _BLOCK // count)
     for start in range(0, len(probability), step):
         near = slice(start, start + step)
-        # Single precision, and classes one after the other: a spread needs no more, at half the time.
-        p = probability[near].T.astype(np.float32, order="C")
-        for found, loss in ((log, np.log(np.where(p > 0.0, p, np.float32(1.0)))), (brier, p)):
-            apart = loss - (p * loss).sum(axis=0)
+        # A spread needs no more than single precision. Sums over few classes go along the rows.
+        p = probability[near].astype(np.float32, order="F" if count < 64 else "C")
+        for found, loss in ((log, np.log(np.maximum(p, np.finfo(np.float32).tiny))), (brier, p)):
+            apart = loss - np.einsum("ij,ij->i", p, loss)[:, None]
             apart *= apart
-            found[near] = (p * apart).sum(axis=0)
+            found[near] = np.einsum("ij,ij->i", p, apart)
     return log, 4.0 * brier
