@@ -14,7 +14,16 @@ from calibcli.show.words import field_name, share
 from calibcli.stats.table import Floats
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.again import Rows, split_at, straddling
-from calibcli.stats.table.bins import ATOMS, NEARLY_ALL, NO_ATOMS, Bins, bin_index, bins_of, looks_discrete
+from calibcli.stats.table.bins import (
+    ATOMS,
+    NEARLY_ALL,
+    NO_ATOMS,
+    Bins,
+    bin_index,
+    bins_of,
+    looks_discrete,
+    segment_sums,
+)
 from calibcli.stats.table.grid import GridTable, Table, digest
 
 _OVER_BINS = tuple(name for name in MeasureName if name.facts.home in (Home.BINNED, Home.L2))
@@ -131,15 +140,16 @@ def _outside_lone_bin(table: Table, edges: Floats) -> int | None:
 
     Little more than their sum is seen then.
     """
-    weighs = table.weight > 0.0
-    place, rows = bin_index(edges, table.score[weighs]), table.rows[weighs]
-    if edges.size <= 2 or place.size == 0:
+    if edges.size <= 2 or table.score.size == 0:
         return None
-    held = np.bincount(place, table.weight[weighs])
+    ends = np.searchsorted(table.score, edges[1:-1], side="right")
+    starts = np.concatenate(([0], ends, [table.score.size]))
+    held = segment_sums(table.weight, starts)
     fullest = int(held.argmax())
-    if np.count_nonzero(place == fullest) == 1 or held[fullest] < NEARLY_ALL * held.sum():
+    inside = slice(*starts[fullest : fullest + 2])
+    if table.score[inside].size == 1 or held[fullest] < NEARLY_ALL * held.sum():
         return None
-    return int(rows[place != fullest].sum())
+    return table.total_rows - int(table.rows[inside].sum())
 
 
 def given_bins(edges: tuple[float, ...] | None) -> Bins | None:

@@ -169,11 +169,14 @@ def copies_of(table: "Table") -> int:
     """Return how often all rows occur, where hardly by chance: each count of a score and a label would be a
     multiple of it, by chance with a probability of at most about a half each.
     """
-    counts = np.concatenate((table.positive_rows, table.rows - table.positive_rows))
-    counts = counts[counts > 0]
-    if counts.size < _FEWEST_COUNTS or np.gcd.reduce(counts[:_FEWEST_COUNTS]) == 1:
-        return 1
-    return int(np.gcd.reduce(counts))
+    # The first scores say nearly always that there are none.
+    for some in (slice(_FEWEST_COUNTS), slice(None)):
+        rows, positive = table.rows[some], table.positive_rows[some]
+        counts = np.concatenate((positive, rows - positive))
+        common = int(np.gcd.reduce(counts))
+        if common == 1:
+            return 1
+    return common if np.count_nonzero(counts) >= _FEWEST_COUNTS else 1
 
 
 def weights_by_label(table: "Table") -> tuple[float, float] | None:
