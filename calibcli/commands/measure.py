@@ -319,8 +319,18 @@ def _settings(table: Table, bins: Bins, options: MeasureOptions, *, dependent: b
         from calibcli.stats.curves.clinical import smoothed
 
         smooth = partial(smoothed, smoother=options.smoother, confidence=confidence, seed=seed)
-    how = options.power, options.bandwidth, seed, bounds, alone
-    return Settings(sums, equal_mass, confidence, calibrated, *how, smooth=smooth)
+    return Settings(
+        sums,
+        equal_mass,
+        confidence,
+        calibrated,
+        options.power,
+        options.bandwidth,
+        seed,
+        bounds,
+        alone,
+        smooth=smooth,
+    )
 
 
 def _curve(
