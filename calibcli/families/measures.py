@@ -15,9 +15,9 @@ _LINE = """Where the truth is on no line the likelihood is too narrow, so the de
     with φ ≥ 1."""
 _PHI = """φ is the variance of the coefficient by the influence u of each row's label, over that by the
     likelihood. For φ each influence is taken as if the line had been fitted without that row (HC3)."""
-_CARRIED = """t is the quantile of Student's law with ν - 1 degrees of freedom, at least 1. ν = (Σ u²)² /
-    Σ u⁴, of the influences on the line as fitted, counts the rows that carry the noise (`carried_by`). Below
-    50 of them the interval is called rough; a verdict needs 10."""
+_STUDENT = """t is the quantile of Student's law with ν - 1 degrees of freedom, at least 1. ν = (Σ u²)² /
+    Σ u⁴, of the influences on the line as fitted, counts the rows that carry the noise (`carried_by`)."""
+_CARRIED = f"{_STUDENT} Below 50 of them the interval is called rough; a verdict needs 10."
 _REWARDS = """Rows are independent. It rewards discrimination as well as calibration, so compare it on the
     same rows only."""
 _ENDS = """The ends are quantiles of the mean with random weights of the rows (docs/methods.md, "Gaffke's
@@ -561,10 +561,12 @@ class MeasureName(Explained):
             one label only it is infinite.
         Interval: For these very scores, asymptotic; simulated to hold for the population as well. It is a
             profile likelihood: all a with 2 (best log likelihood - log likelihood of a) ≤ t² φ. A slope fixed
-            at 1 where it is not 1 makes the likelihood too narrow, and φ ≥ 1 corrects that. {_PHI} {_CARRIED}
-            Where φ is above 5/4 slopes are far off, and the likelihood may be flat here and steep there: then
-            ends are no nearer than the shifts at which scores have the mean rates that are the ends of bias.
-            With one label only, one end is infinite; the other is where such labels have half the error as
+            at 1 where it is not 1 makes the likelihood too narrow, and φ ≥ 1 corrects that. {_PHI}
+            {_STUDENT} Below 50 of them the ends are instead the shifts at which scores have the mean rates
+            that are the ends of bias: the best a is the one that gives scores the mean rate of the labels, so
+            this is finite-sample. A verdict needs 10. Where φ is above 5/4 slopes are far off, and the
+            likelihood may be flat here and steep there: then ends are no nearer than these shifts. With one
+            label only, one end is infinite; the other is where such labels have half the error as
             probability. None with importance weights.
         Assumes: Rows are independent and held out; the log odds of label 1 are the logit of the score plus a
             constant. Where they are not, a is the best such constant.

@@ -152,7 +152,7 @@ def test_an_interval_that_few_rows_carry_is_called_rough() -> None:
     """In the sentence of its level and where the page says what may be relied on, without being asked."""
     report = measured(1.0, "clinical", rows=40)
     weak = answer_of(report)[1]
-    assert weak.count("(rough 95 % CI ") == 2
+    assert weak.count("(rough 95 % CI ") == 1
     slope = next(one for one in report.measures if one.name is MeasureName.COX_SLOPE)
     assert _valid(slope, report).startswith("rough: its noise is that of about ")
     assert _valid(slope, report).endswith(" rows; these rows")

@@ -151,6 +151,8 @@ def least_when_parted(ones: Floats, zeros: Floats, points: newton.Labelled) -> f
 # With fewer rows that carry its noise an interval is called rough.
 _MANY_CARRY = 50.0
 
+_BY_RATE = "shifts that give scores the mean rates at the ends of bias"
+
 # Beyond this deviance a coefficient may as well be anything.
 _FARTHEST = 1e6
 
@@ -186,6 +188,8 @@ class _Found:
     ends: tuple[float, float] | None
     why: str | None = None
     carried: float | None = None
+    method: str = "profile likelihood, adjusted"
+    finite_sample: bool = False
 
 
 def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -214,16 +218,17 @@ def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) ->
     if found.why is not None:
         because.append(found.why)
     details: dict[str, float | int | str] = {"limited_rows": limited}
-    method = "profile likelihood, " + ("no finite fit" if math.isinf(found.value) else "adjusted")
+    method = "profile likelihood, no finite fit" if math.isinf(found.value) else found.method
     if found.carried is not None:
         details["carried_by"] = found.carried
-        if found.carried < _MANY_CARRY:
+        if found.carried < _MANY_CARRY and not found.finite_sample:
             rows = round(max(found.carried, 1.0))
             because.append(f"rough: its noise is that of about {rows} row{'s' * (rows != 1)}")
             method = f"{method}; {because[-1]}"
     interval = None
     if found.ends is not None:
-        interval = Interval(*found.ends, confidence, method, Target.FIXED_DESIGN, finite_sample=False)
+        proven = found.finite_sample
+        interval = Interval(*found.ends, confidence, method, Target.FIXED_DESIGN, finite_sample=proven)
     null = UNKNOWN if math.isnan(found.value) else _if_calibrated(name, table)
     return Estimate.of(name, table, found.value, interval, null=null, because=because, details=details)
 
@@ -319,11 +324,20 @@ class _Cox:
         elif newton.parted(*points.logits):
             return self._parted()
         best = solved(_FAMILIES[name], points, aim=newton.Aim.of(table, FitOptions(), separated=False))
-        value = best.coefficients[-1]
         if table.weighted:
-            return _Found(value, None, NO_WEIGHTED_INTERVAL)
+            return _Found(best.coefficients[-1], None, NO_WEIGHTED_INTERVAL)
+        return self._around(best)
+
+    def _around(self, best: Solution) -> _Found:
+        """Return the coefficient of the best line with its interval."""
+        name, value = self.name, best.coefficients[-1]
         profile = self._profile(best.optimum.slopes.loss)
         scatter, carried = _scatter(profile, best)
+        if name is MeasureName.CITL_LOGIT and carried < _MANY_CARRY:
+            # The best shift gives scores the mean rate of the labels, whose bounds need no large sample.
+            low, high = self._by_rate()
+            ends = min(low, value), max(high, value)
+            return _Found(value, ends, carried=carried, method=_BY_RATE, finite_sample=True)
         quantile = student_quantile(0.5 + self.confidence / 2.0, max(carried - 1.0, 1.0))
         level = quantile**2 * scatter
         try:

@@ -14,6 +14,7 @@ from calibcli.errors import NotConverged
 from calibcli.names import MeasureName, Target
 from calibcli.stats.measures import Estimate
 from calibcli.stats.measures import regression as cox_module
+from calibcli.stats.measures.bias import interval_of_bias
 from calibcli.stats.measures.regression import Profile, cox_measure
 from calibcli.stats.recalibrators.logits import Intercept, Platt
 from calibcli.stats.table import ScoreTable
@@ -263,6 +264,18 @@ def test_few_rows_that_carry_the_noise_are_said() -> None:
     assert estimate.details["carried_by"] < 4.0
     assert any(text.startswith("rough: its noise is that of about") for text in estimate.assumptions)
     assert not any(text.startswith("rough") for text in cox_measure(M.COX_SLOPE, drawn(4000)).assumptions)
+
+
+@pytest.mark.parametrize("events", [1, 3])
+def test_shift_of_few_rows_has_the_bounds_of_their_mean_rate(events: int) -> None:
+    """Where few rows carry the noise, scores shifted by an end have the mean rate at that end of bias."""
+    score = np.linspace(0.02, 0.3, 27)
+    table = ScoreTable.from_rows(score, np.isin(np.arange(27), [20, 12, 5][:events]))
+    found, bias = cox_measure(M.CITL_LOGIT, table), interval_of_bias(table, confidence=0.95)
+    assert found.interval.finite_sample
+    assert not any(text.startswith("rough") for text in found.assumptions)
+    for end, off in ((found.interval.lower, bias.lower), (found.interval.upper, bias.upper)):
+        assert expit(logit(score) + end).mean() - score.mean() == pytest.approx(off, abs=1e-9)
 
 
 @pytest.mark.parametrize("score", [0.3, 0.5])
