@@ -395,7 +395,7 @@ class Bounds:
         return replace(self.said(claim, outcome, None, rows=table.total_rows), needed=needed)
 
     def said(self, claim: Claim, outcome: VerdictName, reason: str | None, *, rows: int) -> Verdict:
-        """Return a verdict by these bounds that was reached otherwise."""
+        """Return the verdict that was reached, with these bounds."""
         return Verdict(
             claim=claim,
             outcome=outcome,

@@ -241,8 +241,7 @@ def one_side(
 
     def part(gap: Floats) -> Floats:
         # The gap of the announced label: its rate less what the score gives it.
-        signs = np.where(found.score < _MIDDLE, -gap, np.abs(gap))
-        announced = np.where(found.score > _MIDDLE, gap, signs)
+        announced = np.where(found.score > _MIDDLE, gap, np.where(found.score < _MIDDLE, -gap, np.abs(gap)))
         too_much = -announced if name is MeasureName.OVERCONFIDENCE else announced
         return np.asarray((found.share * np.maximum(too_much, 0.0)).sum(axis=-1))
 

@@ -6,7 +6,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, logit
 from scipy.stats import t as student
 
@@ -20,6 +20,7 @@ from calibcli.stats.recalibrators.logits import Intercept, Platt
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table
+from claims.simulation import most_misses
 from score_rows import PAIRS, table_of
 
 M = MeasureName
@@ -276,6 +277,30 @@ def test_shift_of_few_rows_has_the_bounds_of_their_mean_rate(events: int) -> Non
     assert not any(text.startswith("rough") for text in found.assumptions)
     for end, off in ((found.interval.lower, bias.lower), (found.interval.upper, bias.upper)):
         assert expit(logit(score) + end).mean() - score.mean() == pytest.approx(off, abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [20, 60, 250])
+@pytest.mark.parametrize("shape", ["rare", "too sure", "certain and wrong", "two scores"])
+def test_shift_of_few_events_covers_that_of_these_scores(shape: str, rows: int) -> None:
+    """Whether few rows carry the noise or more, and with one label only, at most 5 % miss."""
+    rng, missed = np.random.default_rng(rows), 0
+    for _ in range(1_000):
+        if shape == "rare":
+            score = rate = rng.beta(1.0, 40.0, rows)
+        elif shape == "too sure":
+            z = rng.normal(size=rows) - 2.0
+            score, rate = expit(3.0 * z), expit(z)
+        elif shape == "certain and wrong":
+            score = np.where(rng.random(rows) < 0.5, 5e-4, 1.0 - 5e-4)
+            rate = np.where(score < 0.5, 0.01, 0.99)
+        else:
+            score = np.where(rng.random(rows) < 0.95, 0.02, 0.6)
+            rate = np.where(score < 0.5, 0.02, 0.05)
+        truth = brentq(lambda a, z, mean: expit(z + a).mean() - mean, -50, 50, (logit(score), rate.mean()))
+        interval = cox_measure(M.CITL_LOGIT, ScoreTable.from_rows(score, rng.random(rows) < rate)).interval
+        missed += not interval.lower <= truth <= interval.upper
+    assert missed <= most_misses(1_000, 0.05)
 
 
 @pytest.mark.parametrize("score", [0.3, 0.5])
