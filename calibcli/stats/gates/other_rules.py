@@ -276,14 +276,12 @@ def _of_other_rows(table: Table, rule: Rule, ground: Ground, *, claim: Claim, en
 
 
 def _few_carry(estimate: Estimate) -> str | None:
-    """Return why so few rows settle how uncertain a coefficient is that no verdict rests on it, or None."""
+    """Return why so few rows carry the noise of a coefficient that no verdict rests on it, or None."""
     carried = float(estimate.details.get("carried_by", LEAST_CARRY))
     if carried >= LEAST_CARRY:
         return None
-    return (
-        f"its uncertainty is estimated from only about {max(carried, 1.0):.0f} rows with surprising labels, "
-        f"fewer than {LEAST_CARRY:g}"
-    )
+    rows = f"{max(carried, 1.0):.0f} rows with surprising labels"
+    return f"its noise is that of only about {rows}, fewer than {LEAST_CARRY:g}"
 
 
 def class_rule(views: ClassViews, rule: Rule, *, ground: Ground) -> Verdict:
