@@ -279,10 +279,26 @@ def test_repeated_and_lone_ids_are_counted(answers: str) -> None:
         RowRequest([answers], Columns("confidence", "correct", by=("model",), identity="question"))
     )
     assert isinstance(report, LeaderboardReport)
-    assert "a: 1 row repeats an id of the model: of equal ids the first row counts" in report.notes
+    said = (
+        "a: 1 row repeats an id of the model, 1 of them with other values: of equal ids the first row counts"
+    )
+    assert said in report.notes
     assert any("all models answered 200 ids; beyond these answered: c 1." in one for one in report.notes)
     assert {one.name: one.rows for one in report.rankings[0].standings} == {"a": 200, "b": 200, "c": 201}
     assert all(one.contrast is None or one.contrast.rows == 200 for one in report.rankings[0].standings)
+
+
+@pytest.mark.parametrize(
+    ("score", "label", "unlike"), [(0.3, 1, 0), (0.4, 1, 2), (0.3, 0, 2), (np.nan, 1, 2)]
+)
+def test_copies_of_a_row_that_say_otherwise_are_counted(score: float, label: int, unlike: int) -> None:
+    """A copy tells nothing new; another answer under its id does, in either column of classes too."""
+    ids = np.array([7, 5, 7, 9, 7], np.uint64)
+    scores, labels = np.array([0.3, 0.1, score, 0.2, score]), np.array([1, 0, label, 1, label]) == 1
+    for probability in (None, np.column_stack((1.0 - scores, scores))):
+        found = Answers.of(ids, scores, labels, probability)
+        assert (found.repeated, found.unlike) == (2, unlike)
+        assert found.score.tolist() == [0.1, 0.3, 0.2]
 
 
 @pytest.fixture

@@ -122,8 +122,43 @@ def test_the_worst_group_is_the_first(run: Run, groups: Path, name: str) -> None
     words = ["measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", name]
     names, slices = names_of(run(*words).out), json.loads(run(*words, "--json").out)["slices"]
     assert sorted(names) == sorted(slices)
-    bad = [M(name).facts.badness(slices[one]["measures"][name]["value"]) for one in names]
+    best, found = M(name).facts.best, [slices[one]["measures"][name] for one in names]
+    open_ends = {"lower": -np.inf, "upper": np.inf}
+    ends = [[open_ends[end] if one[end] is None else one[end] for end in open_ends] for one in found]
+    bad = [
+        (not lower <= best <= upper, M(name).facts.badness(one["value"]))
+        for one, (lower, upper) in zip(found, ends, strict=True)
+    ]
     assert bad == sorted(bad, reverse=True)
+
+
+def test_a_group_that_is_shown_to_be_off_stands_before_larger_errors_of_few_rows(
+    run: Run, tmp_path: Path
+) -> None:
+    """That is said, where the order of the values alone would be another."""
+    rng = np.random.default_rng(6)
+    score = np.concatenate((np.full(20_000, 0.3), np.full(40, 0.5)))
+    label = np.concatenate((np.arange(20_000) < 7_000, np.arange(40) < 24)).astype(int)
+    rows = pd.DataFrame({"s": score, "y": label, "g": ["large"] * 20_000 + ["small"] * 40})
+    rows.sample(frac=1.0, random_state=rng).to_csv(tmp_path / "a.csv", index=False)
+    words = [
+        "measure",
+        tmp_path / "a.csv",
+        "-s",
+        "s",
+        "-y",
+        "y",
+        "--by",
+        "g",
+        "-m",
+        "bias",
+        "--min-group-rows",
+        "1",
+    ]
+    page = run(*words).out
+    assert names_of(page) == ["g=large", "g=small"]
+    assert "Groups whose interval of bias leaves out 0 come first." in page
+    assert "come first" not in run(*words, "--where", "g==small").out
 
 
 def test_what_is_neither_good_nor_bad_orders_nothing(run: Run, groups: Path) -> None:

@@ -125,8 +125,7 @@ def group_blocks(
     measured = measured if measured[:1] == [*shown[:1]] else []
     ordered = next((name for name in measured if name.facts.best is not None), None)
     if groups.order is GroupOrder.WORST and ordered is not None:
-        values = {key: ordered.facts.badness(_estimate(part, ordered).value) for key, part in parts}
-        parts.sort(key=lambda one: (math.isnan(values[one[0]]), -values[one[0]]))
+        parts.sort(key=lambda one: _badness(_estimate(one[1], ordered)))
     caption = by
     notes = slice_notes("groups", [part for _, part in parts], report, groups.confidence, paged=paged)
     if groups.order is GroupOrder.WORST and measured and measured[0] is not ordered:
@@ -134,6 +133,11 @@ def group_blocks(
         notes.append(f"Groups are listed {by}: {field_name(measured[0])} alone is neither good nor bad.")
     elif groups.order is GroupOrder.WORST and groups.worst is None and len(measured) > 1 < len(parts):
         notes.append(f"Groups are listed the worst {field_name(measured[0])} first.")
+    if groups.order is GroupOrder.WORST and ordered is not None:
+        by_value = sorted(parts, key=lambda one: _badness(_estimate(one[1], ordered))[::2])
+        if by_value != parts:
+            best = four(ordered.facts.best)
+            notes.append(f"Groups whose interval of {field_name(ordered)} leaves out {best} come first.")
     if report.classes is not None and report.selected and report.classes.measures:
         names = listed(field_name(one.name) for one in report.classes.measures)
         right = "; the accuracy of a group is its observed_rate" if "accuracy" in names else ""
@@ -978,6 +982,12 @@ def _goodness(
         return True, 0.0, 0.0
     least = _least_badness(found) if at_least is None else at_least[one[0]]
     return False, -least, -found.name.facts.badness(found.value)
+
+
+def _badness(estimate: Estimate) -> tuple[bool, bool, float]:
+    """Return what sorts the worst first: those their interval shows to be off, then others, by value."""
+    value = estimate.value
+    return math.isnan(value), not _least_badness(estimate), -estimate.name.facts.badness(value)
 
 
 def _least_badness(estimate: Estimate) -> float:

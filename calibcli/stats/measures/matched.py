@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import reduce
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ class Answers:
         ids: Of the questions, ascending, each once, shape (n,).
         label: Whether each answer was right.
         repeated: Rows left out because an earlier row had their id.
+        unlike: Those of them that say otherwise than the row that counts.
         probability: Of each of several classes, shape (n, K); None where there is one score.
         place: The place of the class that is right, shape (n,), or None likewise.
         cluster: Equal for questions that depend on each other, shape (n,); None where all are independent.
@@ -36,6 +37,7 @@ class Answers:
     score: Floats
     label: npt.NDArray[np.bool_]
     repeated: int = 0
+    unlike: int = 0
     probability: Floats | None = None
     place: Integers | None = None
     cluster: Integers | None = None
@@ -51,14 +53,25 @@ class Answers:
         cluster: Integers | None = None,
     ) -> Self:
         """Return the rows in the order of their ids, of equal ids the first."""
-        unique, first = np.unique(ids, return_index=True)
-        whole = cls(ids, score, label, ids.size - unique.size, probability, place, cluster)
-        return whole.some(first)
+        unique, first, copy_of = np.unique(ids, return_index=True, return_inverse=True)
+        whole = cls(ids, score, label, probability=probability, place=place, cluster=cluster)
+        repeated = ids.size - unique.size
+        unlike = whole.unlike_at(first[copy_of]) if repeated else 0
+        return replace(whole.some(first), repeated=repeated, unlike=unlike)
 
     def some(self, which: npt.NDArray[np.intp]) -> Self:
-        columns = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "repeated"}
-        some = {name: column[which] for name, column in columns.items() if column is not None}
-        return replace(self, **some)
+        return replace(self, **{name: column[which] for name, column in self._columns().items()})
+
+    def unlike_at(self, places: npt.NDArray[np.intp]) -> int:
+        """Return how many rows differ from the row at their place in anything but its id."""
+        differs = np.zeros(self.ids.size, np.bool_)
+        for column in self._columns().values():
+            differs |= (column != column[places]).reshape(differs.size, -1).any(axis=1)
+        return int(np.count_nonzero(differs))
+
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        columns = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
 
     def to(self, other: "Answers") -> Self:
         """Return the answers to questions that another answered too."""
