@@ -63,8 +63,11 @@ def _nested_hint(name: str, header: Sequence[str]) -> str | None:
     outer, _, inner = name.partition(".")
     if not inner or outer not in header:
         return None
+    import json
+
     inner = "NAME" if _PATTERN.search(inner) else inner
-    how = f"jq -c '.{inner.rpartition('.')[2]} = .{outer}.{inner}' FILE"
+    path = [one if one.isidentifier() else json.dumps(one) for one in (outer, *inner.split("."))]
+    how = f"jq -c '.{path[-1]} = .{'.'.join(path)}' FILE"
     return f"what is within {outer!r} is no column: for JSON lines, {how} makes it one"
 
 

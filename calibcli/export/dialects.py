@@ -1,6 +1,7 @@
 """The words of each dialect of SQL, and queries in those that sqlglot writes."""
 
 import math
+import re
 from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, cast
@@ -319,6 +320,9 @@ def string(text: str, dialect: SqlDialect, *, what: str = "class", hint: str = _
 
 def table_name(words: str, dialect: SqlDialect) -> str:
     """Return the name of a table; dots part a schema or a catalog from it."""
+    if re.fullmatch(r"\w+\(.*\)", words):
+        msg = f"{words} is no name of a table, and would be quoted as one"
+        raise UsageProblem(msg, "make a view of it (CREATE VIEW predictions AS ...), and name that")
     return ".".join(name(word, dialect) for word in words.split("."))
 
 
