@@ -181,7 +181,7 @@ class Extras:
         many, most = len(slices.registry), self.request.most_slices
         if many > most:
             msg = f"--by {' --by '.join(resolved.by)} makes over {most:,} groups ({many:,} so far)"
-            hint = "name columns of fewer different values; --cluster is for ids"
+            hint = "name columns of fewer different values, such as the day of a time; --cluster is for ids"
             table = (
                 "; `calibcli measure` as a table takes up to 100,000 groups" if most == MOST_SLICES else ""
             )
