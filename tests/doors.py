@@ -199,7 +199,7 @@ def _fitted() -> "object":
 
 def _columns(content: bytes) -> None:
     """Take the first line for what was asked, and the others for the names in a header."""
-    from calibcli.data.columns import resolve
+    from calibcli.data.columns import Header, resolve
     from calibcli.options.rows import Columns, SeveralClasses
 
     requested, *header = content.decode("utf-8", "replace").split("\n")
@@ -209,7 +209,7 @@ def _columns(content: bytes) -> None:
         Columns(several=SeveralClasses(requested)),
     ):
         try:
-            resolve(columns, header, path="p.csv")
+            resolve(columns, Header(header, "p.csv"))
         except CalibcliError:
             continue
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from calibcli.ahead import Progress, made_ahead
 from calibcli.commands.predicting import Added, Predictor, refuse_names
 from calibcli.data.arrays import column_of
-from calibcli.data.columns import ResolvedColumns, fitting_pattern, listing, named
+from calibcli.data.columns import Header, ResolvedColumns, fitting_pattern, listing
 from calibcli.data.formats import compression_of, data_suffix, format_of, promise_of
 from calibcli.data.objects import is_object
 from calibcli.data.outputs import is_terminal, new_file
@@ -99,7 +99,7 @@ def kept_columns(keep: str, header: Sequence[str], *, path: str) -> tuple[str, .
 
 def _fitting(one: str, header: Sequence[str], *, path: str) -> set[str]:
     if not _PATTERN.search(one):
-        return {named(one, header, path=path)}
+        return {Header(header, path).named(one)}
     found = set(fitting_pattern(one, header, option="--keep"))
     if not found:
         msg = f"{path}: no column fits --keep {one!r}; the columns are {listing(header)}"

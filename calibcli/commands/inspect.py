@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibcli.codec import Node, version_of
-from calibcli.data.columns import folded, resolve, separator_hint
+from calibcli.data.columns import Header, folded, resolve, separator_hint
 from calibcli.data.files import file_word, found_in
 from calibcli.data.formats import format_of
 from calibcli.data.fragments import (
@@ -437,7 +437,7 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     partitions = tuple(dict.fromkeys(name for name, _ in first.partitions if folded(name) not in own))
     probs = guessed_classes(first, header)
     repair: str | None = ""
-    roles = _roles(header, first.shown)
+    roles = _roles(Header(header, first.shown))
     by_name = {name: role for role, name in roles.items()} | dict.fromkeys(probs, "probs")
     if NEW_COLUMN in header and "score" in roles:
         # What `apply` wrote is looked at next, and not once more what it was made of.
@@ -662,15 +662,15 @@ def _requested(probs: tuple[str, ...], roles: dict[str, str]) -> str:
     return asking_for(probs)
 
 
-def _roles(header: tuple[str, ...], shown: str) -> dict[str, str]:
+def _roles(header: Header) -> dict[str, str]:
     """Return the columns that would be taken unasked, by what for."""
     roles: dict[str, str] = {}
     with suppress(InputProblem):
-        roles["score"] = resolve(Columns(), header, path=shown, labelled=False).score
+        roles["score"] = resolve(Columns(), header, labelled=False).score
     # Any column may be the score while the label is looked for, but the label itself.
-    for other in header[:2]:
+    for other in header.names[:2]:
         try:
-            label = resolve(Columns(score=other), header, path=shown).label
+            label = resolve(Columns(score=other), header).label
         except (InputProblem, UsageProblem):
             continue
         if label is not None:

@@ -417,9 +417,9 @@ def _place_of(reference: str, names: Sequence[str], evaluation: Gathered) -> int
     if reference in names:
         return names.index(reference)
     if not evaluation.resolved.by:
-        from calibcli.data.columns import named
+        from calibcli.data.columns import Header
 
-        return names.index(named(reference, names, path=evaluation.input.files[0]))
+        return names.index(Header(names, evaluation.input.files[0]).named(reference))
     msg = f"--reference {reference}: there is no such model"
     raise UsageProblem(msg, nearest(reference, names))
 

@@ -13,7 +13,7 @@ from calibcli.commands.gathering import with_counted
 from calibcli.commands.scale_checks import ScaleCheck, class_scale_notes
 from calibcli.data.arrays import column_of, is_list_of_numbers, list_column, list_like, text_column
 from calibcli.data.class_intake import ClassIntake
-from calibcli.data.columns import ResolvedColumns, columns_of_classes, folded, resolve
+from calibcli.data.columns import Header, ResolvedColumns, columns_of_classes, folded, resolve
 from calibcli.data.fault_words import gap_words, phrase_words, refuse_no_number, strange_words
 from calibcli.data.faults import Places
 from calibcli.data.fragments import columns_of, with_path
@@ -364,19 +364,17 @@ def classes_chosen(
 ) -> ResolvedColumns:
     """Return the columns named, or those that are found by the names of the classes."""
     reader = reader_of(fragment.format)
-    header = reader.header(fragment)
+    header = Header(reader.header(fragment), fragment.shown)
     columns = replace(columns, scale=columns.scale or loaded.scale)
     if columns.several is not None:
-        found = resolve(columns, header, path=fragment.shown, labelled=False)
+        found = resolve(columns, header, labelled=False)
         if found.probs is not None and found.probs.in_list and not found.classes:
             return replace(found, probs=replace(found.probs, classes=loaded.classes))
         return with_counted(found, fragment)
-    every = reader.schema(fragment, ResolvedColumns(columns, header[0] if header else "", None))
+    every = reader.schema(fragment, ResolvedColumns(columns, header.names[0] if header.names else "", None))
     lists = [field.name for field in every if is_list_of_numbers(field.type)]
     columns = replace(columns, several=SeveralClasses("", on_sum=on_sum))
-    return columns_of_classes(
-        loaded.classes, columns, header, lists=lists, path=fragment.shown, fitted=loaded.columns
-    )
+    return columns_of_classes(loaded.classes, columns, header, lists=lists, fitted=loaded.columns)
 
 
 def _list_kind(resolved: ResolvedColumns, fragment: Fragment) -> pa.DataType | None:

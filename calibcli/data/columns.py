@@ -32,30 +32,85 @@ _REFERENCES = frozenset({"climatology", "base_rate", "base rate", "prevalence"})
 NAME_THE_SCORE = "name it with --score"
 
 
-def named(name: str, header: Sequence[str], *, path: str) -> str:
-    """The column of a header that a name means: the same text, or else but for case and outer blanks."""
-    if name in header:
-        return name
-    same = [column for column in header if _composed(column) == _composed(name)]
-    alike = same or [column for column in header if folded(column) == folded(name)]
-    if len(alike) == 1:
-        return alike[0]
-    if alike:
-        msg = f"{path}: {name!r} could be any of {listing(alike)}"
-        points = "these names look the same but use different Unicode characters: rename all but one"
-        one_text = len({_composed(column) for column in alike}) == 1
-        raise InputProblem(msg, points if one_text else "spell it as the file does")
-    msg = f"{path}: there is no column {name!r}; the columns are {listing(header)}"
-    spelled = {folded(column): column for column in header}
-    close = difflib.get_close_matches(folded(name), spelled, n=1)
-    hint = f"did you mean {spelled[close[0]]!r}?" if close else None
-    if hint is None and folded(name) in _REFERENCES:
-        hint = "make one; against the base rate of these rows the skill is `calibcli measure -m brier_skill`"
-    several = [one.strip() for one in name.split(",")]
-    if len(several) > 1 and set(several) <= set(header):
-        hint = f"these are several columns: repeat the option for each, {listing(several)}"
-    separated = separator_hint(header, lambda column: folded(column) == folded(name))
-    raise InputProblem(msg, separated or _nested_hint(name, header) or hint)
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The columns of a file, and how refusals call it; `outside` are those that its path stands for."""
+
+    names: Sequence[str]
+    path: str
+    outside: tuple[str, ...] = ()
+
+    @property
+    def wide(self) -> "Header":
+        """The columns of the file and those outside of it."""
+        return Header((*self.names, *self.outside), self.path) if self.outside else self
+
+    def named(self, name: str) -> str:
+        """Return the column that a name means: the same text, or else but for case and outer blanks."""
+        if name in self.names:
+            return name
+        same = [column for column in self.names if _composed(column) == _composed(name)]
+        alike = same or [column for column in self.names if folded(column) == folded(name)]
+        if len(alike) == 1:
+            return alike[0]
+        if alike:
+            msg = f"{self.path}: {name!r} could be any of {listing(alike)}"
+            points = "these names look the same but use different Unicode characters: rename all but one"
+            one_text = len({_composed(column) for column in alike}) == 1
+            raise InputProblem(msg, points if one_text else "spell it as the file does")
+        msg = f"{self.path}: there is no column {name!r}; the columns are {listing(self.names)}"
+        spelled = {folded(column): column for column in self.names}
+        close = difflib.get_close_matches(folded(name), spelled, n=1)
+        hint = f"did you mean {spelled[close[0]]!r}?" if close else None
+        if hint is None and folded(name) in _REFERENCES:
+            hint = (
+                "make one; `calibcli measure -m brier_skill` is the skill against the base rate of these rows"
+            )
+        several = [one.strip() for one in name.split(",")]
+        if len(several) > 1 and set(several) <= set(self.names):
+            hint = f"these are several columns: repeat the option for each, {listing(several)}"
+        separated = separator_hint(self.names, lambda column: folded(column) == folded(name))
+        raise InputProblem(msg, separated or _nested_hint(name, self.names) or hint)
+
+    def all_named(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the columns that names mean, of which there may be as many as the header has."""
+        known = frozenset(self.names)
+        return tuple(name if name in known else self.named(name) for name in names)
+
+    def refuse_repeated(self) -> None:
+        if len(set(self.names)) < len(self.names):
+            repeated = [name for name, times in Counter(self.names).items() if times > 1]
+            msg = f"{self.path}: the header has {listing(repeated)} more than once"
+            raise InputProblem(msg, "give every column a name of its own")
+
+    def named_or_usual(
+        self, requested: str | None, role: Literal["score", "label"], *, fitted: str | None = None
+    ) -> str:
+        """Return the column asked for, or that of a fit, or the only one with a usual name."""
+        if requested is not None:
+            if role == "label" and requested not in self.names and is_score_pattern(requested):
+                msg = f"{self.path}: --label {requested!r} is a pattern"
+                msg += ", and all scores are compared with one label"
+                own = "models with labels of their own belong in rows: compare --by MODEL --id QUESTION"
+                raise InputProblem(msg, f"name one column; {own}")
+            return self.named(requested)
+        if fitted is not None:
+            with suppress(InputProblem):
+                return self.named(fitted)
+        usual = SCORE_NAMES if role == "score" else LABEL_NAMES
+        candidates = [name for name in self.names if folded(name) in usual]
+        candidates = candidates or [name for name in self.names if folded(name) in _TRADE_NAMES[role]]
+        if len(candidates) == 1:
+            return candidates[0]
+        if candidates:
+            msg = f"{self.path}: {listing(candidates)} could each be the {role} column"
+        else:
+            lacking = f"no column looks like the {role}; the columns are {listing(self.names)}"
+            if fitted is not None:
+                lacking = f"there is no column {fitted!r}, which the map was fitted to, and {lacking}"
+            msg = f"{self.path}: {lacking}"
+        apart = separator_hint(self.names, lambda name: folded(name) in {*usual, *_TRADE_NAMES[role]})
+        raise InputProblem(msg, apart or (NAME_THE_SCORE if role == "score" else f"name it with --{role}"))
 
 
 def _nested_hint(name: str, header: Sequence[str]) -> str | None:
@@ -69,12 +124,6 @@ def _nested_hint(name: str, header: Sequence[str]) -> str | None:
     path = [one if one.isidentifier() else json.dumps(one) for one in (outer, *inner.split("."))]
     how = f"jq -c '.{path[-1]} = .{'.'.join(path)}' FILE"
     return f"what is within {outer!r} is no column: for JSON lines, {how} makes it one"
-
-
-def all_named(names: Iterable[str], header: Sequence[str], *, path: str) -> tuple[str, ...]:
-    """Return the columns that names mean, of which there may be as many as the header has."""
-    known = frozenset(header)
-    return tuple(name if name in known else named(name, header, path=path) for name in names)
 
 
 def separator_hint(header: Sequence[str], sought: Callable[[str], bool] | None = None) -> str | None:
@@ -117,15 +166,6 @@ def _separated_by(mark: str) -> str:
     return f"the file seems to separate its fields by {mark!r}: pass --delimiter {mark!r}"
 
 
-def refuse_repeated(header: Sequence[str], *, path: str) -> None:
-    if len(set(header)) == len(header):
-        return
-    repeated = [name for name, times in Counter(header).items() if times > 1]
-    if repeated:
-        msg = f"{path}: the header has {listing(repeated)} more than once"
-        raise InputProblem(msg, "give every column a name of its own")
-
-
 def folded(name: str) -> str:
     """Return a name without regard to case, outer blanks and how its letters are composed."""
     # Letters of ASCII are composed of nothing, and a header may have a million of them.
@@ -142,40 +182,6 @@ def listing(names: Sequence[str]) -> str:
     return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED} more"
 
 
-def named_or_usual(
-    requested: str | None,
-    role: Literal["score", "label"],
-    *,
-    header: Sequence[str],
-    path: str,
-    fitted: str | None = None,
-) -> str:
-    """Return the column asked for, or that of a fit, or the only one with a usual name."""
-    if requested is not None:
-        if role == "label" and requested not in header and is_score_pattern(requested):
-            msg = f"{path}: --label {requested!r} is a pattern, and all scores are compared with one label"
-            own = "models with labels of their own belong in rows: compare --by MODEL --id QUESTION"
-            raise InputProblem(msg, f"name one column; {own}")
-        return named(requested, header, path=path)
-    if fitted is not None:
-        with suppress(InputProblem):
-            return named(fitted, header, path=path)
-    usual = SCORE_NAMES if role == "score" else LABEL_NAMES
-    candidates = [name for name in header if folded(name) in usual]
-    candidates = candidates or [name for name in header if folded(name) in _TRADE_NAMES[role]]
-    if len(candidates) == 1:
-        return candidates[0]
-    if candidates:
-        msg = f"{path}: {listing(candidates)} could each be the {role} column"
-    else:
-        lacking = (
-            "" if fitted is None else f"there is no column {fitted!r}, which the map was fitted to, and "
-        )
-        msg = f"{path}: {lacking}no column looks like the {role}; the columns are {listing(header)}"
-    apart = separator_hint(header, lambda name: folded(name) in {*usual, *_TRADE_NAMES[role]})
-    raise InputProblem(msg, apart or (NAME_THE_SCORE if role == "score" else f"name it with --{role}"))
-
-
 _PATTERN = re.compile(r"[*?\[]")
 _SEPARATOR = re.compile(r".*[^0-9A-Za-z]", re.DOTALL)
 MOST_CLASSES = 10_000
@@ -190,17 +196,15 @@ def is_score_pattern(name: str | None) -> bool:
 _NUMBERS = re.compile(r"u?int\d+|float|double|halffloat|decimal|bool|null|number|whole number|empty")
 
 
-def fitting_scores(
-    columns: Columns, kinds: Mapping[str, str], *, path: str, outside: Sequence[str] = ()
-) -> Columns:
+def fitting_scores(columns: Columns, kinds: Mapping[str, str], header: Header) -> Columns:
     """Return columns with the scores that fit a pattern in its place, in the order of the file.
 
     A column that fits and is something else, or holds no numbers, is left out and said. `kinds` are what
     each column of the file holds, as readers name types.
     """
-    header, label = tuple(kinds), columns.label
+    label = columns.label
     with suppress(InputProblem):
-        label = named_or_usual(label, "label", header=(*header, *outside), path=path)
+        label = header.wide.named_or_usual(label, "label")
     single = (label, columns.weight, columns.group, columns.cluster, columns.identity)
     roles = {name for name in (*single, *columns.by, *columns.on) if name is not None}
     found: list[str] = []
@@ -209,7 +213,7 @@ def fitting_scores(
         if requested is None or requested in kinds or not is_score_pattern(requested):
             found += [] if requested is None else [requested]
             continue
-        fitting = fitting_pattern(requested, header, option="--score")
+        fitting = fitting_pattern(requested, header.names, option="--score")
         taken = [
             name
             for name in fitting
@@ -225,7 +229,7 @@ def fitting_scores(
             if name not in taken
         }
         if not taken:
-            raise _nothing_fits(requested, header, left_out, path=path)
+            raise _nothing_fits(requested, header, left_out)
         found += [name for name in taken if name not in found]
     notes = tuple(
         f"column {name!r} fits the pattern and is left out: {why}" for name, why in left_out.items()
@@ -240,14 +244,14 @@ def fitting_pattern(pattern: str, header: Iterable[str], *, option: str) -> list
     return [name for name in header if fnmatchcase(name, pattern)]
 
 
-def _nothing_fits(
-    pattern: str, header: Sequence[str], left_out: Mapping[str, str], *, path: str
-) -> InputProblem:
+def _nothing_fits(pattern: str, header: Header, left_out: Mapping[str, str]) -> InputProblem:
     only = [f"{name!r} does, and {why}" for name, why in left_out.items()]
-    msg = f"{path}: no score column fits --score {pattern!r}" + (f" ({'; '.join(only[:3])})" if only else "")
-    near = difflib.get_close_matches(_PATTERN.sub("", pattern), header, n=3, cutoff=0.0)
+    msg = f"{header.path}: no score column fits --score {pattern!r}" + (
+        f" ({'; '.join(only[:3])})" if only else ""
+    )
+    near = difflib.get_close_matches(_PATTERN.sub("", pattern), header.names, n=3, cutoff=0.0)
     names = f"the nearest names are {listing(near)}; `calibcli inspect` lists all"
-    return InputProblem(msg, separator_hint(header, lambda name: fnmatchcase(name, pattern)) or names)
+    return InputProblem(msg, separator_hint(header.names, lambda name: fnmatchcase(name, pattern)) or names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,28 +289,28 @@ def classes_of_apply(header: Sequence[str]) -> tuple[str, ...]:
 _BESIDE = ("class", "confidence")
 
 
-def class_columns(several: SeveralClasses, header: Sequence[str], *, path: str) -> ClassColumns:
+def class_columns(several: SeveralClasses, header: Header) -> ClassColumns:
     probs, classes = several.probs, several.classes
     left_out: tuple[str, ...] = ()
-    if probs in header or not (_PATTERN.search(probs) or "," in probs):
-        column = named(probs, header, path=path)
+    if probs in header.names or not (_PATTERN.search(probs) or "," in probs):
+        column = header.named(probs)
         return ClassColumns((column,), checked_classes(tuple(classes or ()), None))
     if _PATTERN.search(probs):
-        every = columns = tuple(fitting_pattern(probs, header, option="--probs"))
+        every = columns = tuple(fitting_pattern(probs, header.names, option="--probs"))
         own = set(classes_of_apply(columns))
         if len(own) > 1:
             columns = tuple(name for name in columns if name in own)
             left_out = tuple(name for name in every if name not in own)
         if len(columns) < 2:
             fitting = f"only {columns[0]!r} fits" if columns else "no column fits"
-            msg = f"{path}: {fitting} --probs {probs!r}; the columns are {listing(header)}"
+            msg = f"{header.path}: {fitting} --probs {probs!r}; the columns are {listing(header.names)}"
             quoted = "quote the pattern so that the shell leaves it alone: --probs 'p_*'"
-            raise InputProblem(msg, _nested_hint(probs, header) or quoted)
+            raise InputProblem(msg, _nested_hint(probs, header.names) or quoted)
     else:
-        columns = all_named(map(str.strip, probs.split(",")), header, path=path)
+        columns = header.all_named(map(str.strip, probs.split(",")))
         _refuse_repeated(columns, "--probs names column")
     found = checked_classes(tuple(classes or _ends(columns)), len(columns))
-    _refuse_absent(several.one_class, found, path=path)
+    _refuse_absent(several.one_class, found, path=header.path)
     return ClassColumns(columns, found, left_out)
 
 
@@ -523,42 +527,33 @@ def refuse_null(columns: Columns) -> None:
         raise UsageProblem(msg, "pass --on-sum normalise: such rows are divided by their sum and counted")
 
 
-def resolve(
-    columns: Columns,
-    header: Sequence[str],
-    *,
-    path: str,
-    labelled: bool = True,
-    outside: Sequence[str] = (),
-) -> ResolvedColumns:
+def resolve(columns: Columns, header: Header, *, labelled: bool = True) -> ResolvedColumns:
     """Find the columns in a header.
 
     A name matches exactly, or as the same letters in other code points, or else without regard to case and
     outer blanks, if one column does so.
     """
-    refuse_repeated(header, path=path)
+    header.refuse_repeated()
     if labelled:
         refuse_null(columns)
-    wide = (*header, *outside)
+    wide = header.wide
     probs, others = None, columns.others
     if columns.several is None:
-        score = named_or_usual(columns.score, "score", header=header, path=path, fitted=columns.fitted)
+        score = header.named_or_usual(columns.score, "score", fitted=columns.fitted)
     else:
-        probs = class_columns(columns.several, header, path=path)
+        probs = class_columns(columns.several, header)
         score, *rest = probs.names
         others = tuple(rest)
     label = None
     if labelled:
         every = header if columns.label is None else wide
-        label = named_or_usual(columns.label, "label", header=every, path=path)
+        label = every.named_or_usual(columns.label, "label")
     single = (columns.weight, columns.group, columns.cluster, columns.identity)
-    weight, group, cluster, identity = (
-        None if name is None else named(name, wide, path=path) for name in single
-    )
-    others = all_named(others, header, path=path)
-    by, on = (all_named(names, wide, path=path) for names in (columns.by, columns.on))
+    weight, group, cluster, identity = (None if name is None else wide.named(name) for name in single)
+    others = header.all_named(others)
+    by, on = wide.all_named(columns.by), wide.all_named(columns.on)
     conditions = columns.rows.where
-    rows = FileSelection(tuple(replace(one, column=named(one.column, wide, path=path)) for one in conditions))
+    rows = FileSelection(tuple(replace(one, column=wide.named(one.column)) for one in conditions))
     guessed = (("score", None if probs else score, columns.score), ("label", label, columns.label))
     notes = tuple(
         f"column {name!r} was taken as the {role}; --{role} names another"
@@ -567,7 +562,7 @@ def resolve(
     )
     notes += _other_than_fitted(columns, score)
     notes += _shares_as_percentages(columns)
-    if columns.score is None and probs is None and NEW_COLUMN in header:
+    if columns.score is None and probs is None and NEW_COLUMN in header.names:
         notes += (
             f"column {NEW_COLUMN!r}, as `apply` writes it, is there too: --score {NEW_COLUMN} looks at it",
         )
@@ -591,7 +586,7 @@ def resolve(
         probs,
         identity,
         rows=rows,
-        members=() if columns.member is None else _members_named(columns.member, wide, path=path),
+        members=() if columns.member is None else _members_named(columns.member, wide),
     )
     refuse_two_roles(resolved)
     return resolved
@@ -606,11 +601,11 @@ def _shares_as_percentages(columns: Columns) -> tuple[str, ...]:
     return (f"{reads}; without it numbers are probabilities, and 85% is read as well",)
 
 
-def _members_named(member: MapColumns, header: Sequence[str], *, path: str) -> tuple[str, ...]:
+def _members_named(member: MapColumns, header: Header) -> tuple[str, ...]:
     found = []
     for name in member.names:
         try:
-            found.append(named(name, header, path=path))
+            found.append(header.named(name))
         except InputProblem as problem:
             fitted = f"the map was fitted by the column {name!r} (fit {member.option}): rows need it too"
             hint = "; ".join(filter(None, (fitted, problem.hint)))
@@ -626,9 +621,7 @@ def _other_than_fitted(columns: Columns, score: str) -> tuple[str, ...]:
     return (f"the map was fitted to column {fitted!r}, which these rows do not have",)
 
 
-def same_again(
-    resolved: ResolvedColumns, header: Sequence[str], *, path: str, outside: Sequence[str] = ()
-) -> ResolvedColumns:
+def same_again(resolved: ResolvedColumns, header: Header) -> ResolvedColumns:
     """Find in a further file the columns that were chosen in the first one, with nothing left to guess."""
     again = replace(
         resolved.requested,
@@ -642,19 +635,17 @@ def same_again(
         cluster=resolved.cluster,
         identity=resolved.identity,
     )
-    found = resolve(again, header, path=path, labelled=resolved.label is not None, outside=outside)
-    return found if resolved.probs is None else _in_order_of(resolved.probs, found, header, path=path)
+    found = resolve(again, header, labelled=resolved.label is not None)
+    return found if resolved.probs is None else _in_order_of(resolved.probs, found, header)
 
 
-def _in_order_of(
-    first: ClassColumns, found: ResolvedColumns, header: Sequence[str], *, path: str
-) -> ResolvedColumns:
+def _in_order_of(first: ClassColumns, found: ResolvedColumns, header: Header) -> ResolvedColumns:
     """Return the columns of the classes in the order of the first file, which must have the same ones."""
-    names = all_named(first.names, header, path=path)
+    names = header.all_named(first.names)
     own = frozenset(names)
     further = [] if found.probs is None else [name for name in found.probs.names if name not in own]
     if further:
-        msg = f"{path}: {listing(further)} would be classes that the first file does not have"
+        msg = f"{header.path}: {listing(further)} would be classes that the first file does not have"
         raise InputProblem(msg, "give all files the same classes, or list their columns with --probs a,b,c")
     probs = ClassColumns(names, first.classes)
     return replace(found, score=names[0], others=names[1:], probs=probs)
@@ -663,10 +654,9 @@ def _in_order_of(
 def columns_of_classes(
     classes: tuple[str, ...],
     columns: Columns,
-    header: Sequence[str],
+    header: Header,
     *,
     lists: Sequence[str],
-    path: str,
     fitted: tuple[str, ...] | None = None,
 ) -> ResolvedColumns:
     """Find the columns of classes whose names are known.
@@ -674,10 +664,8 @@ def columns_of_classes(
     They are those of the fit, if all are there; else the columns whose names are those of the classes behind
     one common beginning, or else the one column of lists.
     """
-    refuse_repeated(header, path=path)
-    shown, probs = _as_in_fit(classes, fitted or (), header, lists) or _found(
-        classes, header, lists, path=path
-    )
+    header.refuse_repeated()
+    shown, probs = _as_in_fit(classes, fitted or (), header.names, lists) or _found(classes, header, lists)
     ends = probs.in_list or is_score_pattern(shown)
     several = columns.several or SeveralClasses(shown)
     several = replace(several, probs=shown, classes=several.classes if ends else probs.classes)
@@ -710,19 +698,17 @@ def _as_in_fit(
     return shown, ClassColumns(names, tuple(class_of[name] for name in names))
 
 
-def _found(
-    classes: tuple[str, ...], header: Sequence[str], lists: Sequence[str], *, path: str
-) -> tuple[str, ClassColumns]:
-    lacking = _lacking(classes, header)
+def _found(classes: tuple[str, ...], header: Header, lists: Sequence[str]) -> tuple[str, ClassColumns]:
+    lacking = _lacking(classes, header.names)
     fitting = [start for start, missing in lacking.items() if not missing]
     if len(fitting) == 1:
         # In the order in which the file has them.
         wanted = {fitting[0] + one: one for one in classes}
-        names = [name for name in header if name in wanted]
+        names = [name for name in header.names if name in wanted]
         found = ClassColumns(tuple(names), tuple(wanted[name] for name in names))
         return f"{fitting[0]}*", found
     if fitting:
-        msg = f"{path}: the columns of the classes may begin with {listing(fitting)}"
+        msg = f"{header.path}: the columns of the classes may begin with {listing(fitting)}"
         raise UsageProblem(msg, f"name them, such as --probs '{fitting[0]}*'")
     if len(lists) == 1:
         return lists[0], ClassColumns((lists[0],), classes)
@@ -730,11 +716,13 @@ def _found(
     if best is not None and len(lacking[best]) < len(classes) - 1:
         absent = [best + one for one in lacking[best]]
         what = f"column {absent[0]!r}" if len(absent) == 1 else f"columns {listing(absent)}"
-        msg = f"{path}: {what} of {len(classes):,} classes {'is' if len(absent) == 1 else 'are'} missing"
+        msg = (
+            f"{header.path}: {what} of {len(classes):,} classes {'is' if len(absent) == 1 else 'are'} missing"
+        )
         raise InputProblem(msg, "the map needs every class that it was fitted to")
     several = f", and {listing(lists)} all hold lists" if lists else ""
     what = f"no columns end in the names of the classes {listing(classes)}{several}"
-    msg = f"{path}: {what}; the columns are {listing(header)}"
+    msg = f"{header.path}: {what}; the columns are {listing(header.names)}"
     raise InputProblem(msg, "name them with --probs, and what they stand for with --classes")
 
 

@@ -25,6 +25,7 @@ import pyarrow as pa
 from calibcli.data.arrays import Column, numbers, texts, value_type
 from calibcli.data.columns import (
     NAME_THE_SCORE,
+    Header,
     ResolvedColumns,
     classes_of_apply,
     fitting_scores,
@@ -288,11 +289,12 @@ def with_fitting_scores(
     if first.pipe is not None:
         hand_on(first.path, first.pipe)
     header = reader_of(first.format).header(first)
-    own, path = dict(kinds_as_read(first, header)), first.shown
+    own = dict(kinds_as_read(first, header))
     if first.format.is_csv and set(own.values()) == {"text"}:
         # Nobody has looked: whoever reads the rows says what is no number.
         own = dict.fromkeys(own, "number")
-    return fitting_scores(columns, own, path=path, outside=tuple(name for name, _ in first.partitions))
+    outside = tuple(name for name, _ in first.partitions)
+    return fitting_scores(columns, own, Header(tuple(own), first.shown, outside))
 
 
 def asking_for(probs: tuple[str, ...]) -> str:
@@ -363,10 +365,8 @@ def _found(
 ) -> ResolvedColumns:
     own = {folded(name) for name in header} if fragment.partitions else ()
     outside = {name: value for name, value in fragment.partitions if folded(name) not in own}
-    if first is None:
-        found = resolve(columns, header, path=fragment.shown, labelled=labelled, outside=tuple(outside))
-    else:
-        found = same_again(first, header, path=fragment.shown, outside=tuple(outside))
+    whole = Header(header, fragment.shown, tuple(outside))
+    found = same_again(first, whole) if first else resolve(columns, whole, labelled=labelled)
     requested = tuple((name, value) for name, value in outside.items() if name in found.names)
     for name, value in requested:
         other = next((one for column, one in fragment.partitions if column == name and one != value), value)

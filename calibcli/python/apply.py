@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 import numpy as np
 
 from calibcli.commands.predicting import ApplyRequest, refuse_classes_alone, refuse_names
-from calibcli.data.columns import named
+from calibcli.data.columns import Header
 from calibcli.data.readers.in_memory import READER
 from calibcli.documents.artifact import ClassArtifact, GroupArtifact
 from calibcli.errors import UsageProblem
@@ -182,7 +182,7 @@ def _frame_with_added_columns(
             if (*idle, request.prior) != (None, None, None, None):
                 msg = "--probs, --classes, --on-sum and --prior are not for a map that was fitted by groups"
                 raise UsageProblem(msg, "name the score column with --score")
-            loaded = replace(loaded, by=named(by or loaded.by, header, path=FRAME))
+            loaded = replace(loaded, by=Header(header, FRAME).named(by or loaded.by))
             request = replace(request, loaded=loaded)
         elif idle != (None, None, None):
             msg = "--probs, --classes and --on-sum speak of several classes"

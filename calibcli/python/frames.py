@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from calibcli.data.arrays import float_column, list_column, some_texts, without
-from calibcli.data.columns import refuse_repeated
+from calibcli.data.columns import Header
 from calibcli.data.files import ArrowColumn
 from calibcli.data.values import in_double
 from calibcli.errors import UsageProblem
@@ -297,12 +297,12 @@ def settled(rows: Any) -> Any:  # noqa: ANN401 - a frame of any make
 def columns_of_frame(rows: Any) -> Columns:  # noqa: ANN401 - a frame of any make
     """Return what gives each column of a frame, by its name; a column that is not read costs nothing."""
     if isinstance(rows, Mapping):
-        refuse_repeated([str(name) for name in rows], path=FRAME)
+        Header([str(name) for name in rows], FRAME).refuse_repeated()
         return {str(name): cache(partial(column_of, one, what=str(name))) for name, one in rows.items()}
     if _is_polars(rows):
         return {name: cache(partial(_of_polars, rows, name)) for name in rows.columns}
     names = [str(name) for name in (rows.column_names if isinstance(rows, pa.Table) else rows.columns)]
-    refuse_repeated(names, path=FRAME)
+    Header(names, FRAME).refuse_repeated()
     if isinstance(rows, pa.Table):
         return {name: partial(rows.column, name) for name in names}
     return {name: cache(partial(_frames_of_pandas, rows, place)) for place, name in enumerate(names)}

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from calibcli.commands.evaluation import ClassMap, as_fitted, map_columns
 from calibcli.commands.predicting import ClassPredictor, Predictor, ScorePredictor
-from calibcli.data.columns import ClassColumns, ResolvedColumns, columns_of_classes, named
+from calibcli.data.columns import ClassColumns, Header, ResolvedColumns, columns_of_classes
 from calibcli.data.files import ArrowColumn, InMemory
 from calibcli.data.readers import Fragment
 from calibcli.data.readers.in_memory import READER
@@ -160,7 +160,8 @@ def _values_given(
         msg = f"on has {count:,} rows for {rows:,} scores"
         raise UsageProblem(msg, "give every score its values")
     there = frames.columns_of_frame(held)
-    return {f"on {name}": there[named(name, tuple(there), path="on")]() for name in artifact.names}
+    header = Header(tuple(there), "on")
+    return {f"on {name}": there[header.named(name)]() for name in artifact.names}
 
 
 def predicted_rows(
@@ -185,7 +186,7 @@ def predicted_rows(
         rows = frames.settled(rows)
         columns = frames.columns_of_frame(rows)
         found = columns_of_classes(
-            artifact.classes, whole, tuple(columns), lists=(), path=frames.FRAME, fitted=artifact.columns
+            artifact.classes, whole, Header(tuple(columns), frames.FRAME), lists=(), fitted=artifact.columns
         )
         fragment = rows_in_memory(frames.FRAME, frames.rows_of_frame(rows), columns)
         names = found.names

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibcli.data.columns import resolve
+from calibcli.data.columns import Header, resolve
 from calibcli.options.rows import Columns, RowSelection
 from command_line import Ran, Run
 
@@ -131,7 +131,7 @@ def test_a_pipe_is_sampled_and_limited_like_a_file(
 def test_selections_travel_to_workers_elsewhere() -> None:
     """They are pickled with the columns."""
     rows = RowSelection.of(["a in 1,'b'"], limit=None, sample=5, seed=9)
-    columns = resolve(Columns("score", "label", rows=rows), ["score", "label", "A"], path="p")
+    columns = resolve(Columns("score", "label", rows=rows), Header(["score", "label", "A"], "p"))
     assert columns.names == ("score", "label", "A")
     assert columns.words == ("label", "A")
     assert pickle.loads(pickle.dumps(columns)) == columns  # noqa: S301 - our own bytes

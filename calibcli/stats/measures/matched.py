@@ -69,7 +69,7 @@ class Answers:
             differs |= (column != column[places]).reshape(differs.size, -1).any(axis=1)
         return int(np.count_nonzero(differs))
 
-    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+    def _columns(self) -> dict[str, Any]:
         columns = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
 

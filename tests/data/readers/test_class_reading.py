@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from calibcli.commands.fit import source_of
 from calibcli.commands.reading import read_tables
-from calibcli.data.columns import columns_of_classes
+from calibcli.data.columns import Header, columns_of_classes
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing, OnSum
 from calibcli.options.rows import Columns, RowRequest, RowSelection, SeveralClasses, bytes_of
@@ -279,9 +279,9 @@ def test_classes_are_found_by_their_names_or_refused(names: list[str], start: st
     starts = {one[: len(one) - len(name)] for one in header for name in names if one.endswith(name)}
     if sum(all(f"{one}{name}" in header for name in names) for one in starts) > 1:
         with pytest.raises(UsageProblem, match="may begin with"):
-            columns_of_classes(tuple(names), Columns(), moved, lists=(), path="p.csv")
+            columns_of_classes(tuple(names), Columns(), Header(moved, "p.csv"), lists=())
         return
-    found = columns_of_classes(tuple(names), Columns(), moved, lists=(), path="p.csv")
+    found = columns_of_classes(tuple(names), Columns(), Header(moved, "p.csv"), lists=())
     assert found.probs is not None
     assert set(found.classes) == set(names)
     for column, name in zip(found.probs.names, found.classes, strict=True):
