@@ -30,7 +30,7 @@ from calibcli.names import (
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.declaring import nearest
 from calibcli.options.measuring import CompareOptions, Metrics
-from calibcli.options.numerals import number_of
+from calibcli.options.numerals import in_order, number_of
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.reports.leaderboard import (
     PAIRWISE,
@@ -169,7 +169,8 @@ def _of_groups(rows: RowRequest, options: CompareOptions) -> LeaderboardReport:
     whole = leaderboard(replace(rows, columns=replace(columns, by=())), options=options)
     slices = views_of(read_evaluation(rows, extras_request=extras_request_of(rows)))[0].slices
     # Rows without a value are no group that a condition chooses.
-    slices = replace(slices, groups=tuple(one for one in slices.groups if one.name != (MISSING,)))
+    named = {one.name[0]: one for one in slices.groups if one.name != (MISSING,)}
+    slices = replace(slices, groups=tuple(named[name] for name in in_order(list(named))))
     measured = slices.measured(DEFAULT_LEAST_ROWS)
     if not measured:
         msg = f"no group of {by!r} has {DEFAULT_LEAST_ROWS} rows"
@@ -195,7 +196,7 @@ def _refuse_in_groups(rows: RowRequest, options: CompareOptions) -> None:
     columns = rows.columns
     if len(columns.by) > 1:
         msg = f"--by names {len(columns.by)} columns, and scores are compared in the groups of one"
-        raise UsageProblem(msg, "name one of them")
+        raise UsageProblem(msg, "name one of them, and choose rows by the other with --where")
     if STDIN in rows.inputs:
         msg = "--by reads the rows once for each group, and standard input comes once"
         raise UsageProblem(msg, "save it to a file, and name that")

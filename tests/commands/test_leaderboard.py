@@ -548,6 +548,16 @@ def test_groups_are_compared_as_files_of_their_own(
     assert "groups" not in json.loads(plain.to_json())
 
 
+def test_groups_stand_in_the_order_of_their_numbers_or_of_time(forecasts: str) -> None:
+    """Lead times and months as a forecaster reads them, in the table and in the answer."""
+    frame = pd.read_csv(forecasts)
+    ask = {"score": ["fc_good", "fc_bad"], "label": "rain", "metric": "brier", "by": "part"}
+    for names in (["+24h", "+72h", "+120h"], ["9", "48", "120"], ["Dec-23", "Feb-24", "Apr-24"]):
+        found = calibcli.compare(frame.assign(part=[names[row % 3] for row in range(ROWS)]), **ask)
+        assert [*found.groups] == names
+        assert f"In part {names[0]}, {names[1]} and {names[2]}" in found.text()
+
+
 def test_groups_over_clusters_are_those_of_their_own_rows(forecasts: str, tmp_path: Path) -> None:
     """A season of weeks that depend on each other only within."""
     path = tmp_path / "f.csv"
