@@ -11,6 +11,7 @@ from calibcli.options.measuring import FERRO_FRICKER, MOST_BINS, MURPHY
 from calibcli.options.numerals import in_full
 from calibcli.reports.measure import TableSummary
 from calibcli.show.words import field_name, share
+from calibcli.stats.measures.scores import certain_and_wrong
 from calibcli.stats.table import Floats
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.again import Rows, split_at, straddling
@@ -201,4 +202,5 @@ def summary_of(table: Table, *, discrete: bool, fingerprint: bool = True) -> Tab
         digest=digest(table) if fingerprint else None,
         discrete=discrete,
         weighted=table.weighted,
+        contradicting=certain_and_wrong(table),
     )

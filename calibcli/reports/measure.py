@@ -165,6 +165,8 @@ class TableSummary(Declared):
     digest: Annotated[str | None, "Fingerprint of the table; null where it was not asked for."]
     discrete: Annotated[bool, "Whether each distinct score is measured by itself."]
     weighted: Annotated[bool, "Whether rows carry importance weights."]
+    # Rows of score 0 and label 1, or of score 1 and label 0.
+    contradicting: Annotated[int, HIDDEN] = 0
 
 
 @dataclass(frozen=True, slots=True)

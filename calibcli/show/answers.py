@@ -104,8 +104,6 @@ _WRONG_WAY = "The score ranks the wrong way: is the outcome coded in reverse?"
 
 _MOST_STRETCHES = 4
 
-_CONTRADICTION = "contradiction: "
-
 
 def measured(report: "MeasureReport") -> tuple[str, ...]:
     """Return where scores are too low or too high and by how much, then the worst group or class."""
@@ -309,7 +307,9 @@ def _errors(report: "MeasureReport") -> list[str]:
         # What was asked for shows no direction, and is the answer all the same.
         said = [*(_first(report) or _tested(report)), *said]
     contradicted = _contradicted(report)
-    said = [*said, contradicted] if contradicted else said or _unplaced(report, size, off)
+    if contradicted:
+        said = [*said, contradicted] if said else [contradicted, *_first(report)]
+    said = said or _unplaced(report, size, off)
     return [*_ranks_wrong(report), *said]
 
 
@@ -335,9 +335,8 @@ def _unplaced(report: "MeasureReport", size: "Estimated | None", off: str) -> li
 
 def _contradicted(report: "MeasureReport") -> str:
     """Return how many rows no calibrated score could have, if there are any."""
-    notes = (note for one in report.tests for note in one.assumptions if note.startswith(_CONTRADICTION))
-    said = next(notes, "").removeprefix(_CONTRADICTION).partition(", so ")[0]
-    return said and f"{said}."
+    rows = report.table.contradicting
+    return f"{plural(rows, 'row')} {GAVE_ZERO}." if rows else ""
 
 
 def _number(one: "Estimated") -> str:

@@ -150,7 +150,7 @@ def _atoms() -> MeasureReport:
     test = TestResult(TestName.T, 0.1, 0.0, "contradiction", None, (*COMMON, wrong))
     return replace(
         _measure(),
-        table=replace(TABLE, discrete=True, distinct=3),
+        table=replace(TABLE, discrete=True, distinct=3, contradicting=3),
         artifact="my cal.json",
         tests=(test,),
         combined=CombinedTest(0.0, (TestName.T,)),

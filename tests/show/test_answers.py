@@ -129,6 +129,32 @@ def test_clinical_measures_are_answered_for_each_score() -> None:
     assert [" of 'new model': " in one for one in found[:7]] == [False] * 3 + [True] * 3 + [False]
 
 
+@pytest.mark.parametrize(
+    ("most_weight", "metrics", "said"),
+    [
+        (2.0, (), "3 rows gave probability 0 to what happened."),
+        (1.0, ("ece",), "3 rows gave probability 0 to what happened. The ECE is 0."),
+        (1.0, ("oe", "bias"), "3 rows gave probability 0 to what happened. The O/E ratio is "),
+        (1.0, ("clinical",), " 3 rows gave probability 0 to what happened. Strong "),
+        (1.0, ("auroc",), "The AUROC is 0."),
+    ],
+)
+def test_a_certainty_that_was_wrong_is_said_whatever_is_measured(
+    most_weight: float, metrics: tuple[str, ...], said: str
+) -> None:
+    """With weights and without tests, too: no calibrated score gives 0 to what happened."""
+    generator = np.random.default_rng(8)
+    score = generator.random(ROWS)
+    label = generator.random(ROWS) < score
+    score[:3], label[:3] = (0.0, 0.0, 1.0), (True, True, False)
+    weight = None if most_weight == 1.0 else generator.uniform(1.0, most_weight, ROWS)
+    table = ScoreTable.from_rows(score, label, weight=weight)
+    requested: Any = metrics_of(metrics) if metrics else MeasureOptions().metrics
+    answer = " ".join(answer_of(measure_table(table, SOURCE, options=MeasureOptions(requested))))
+    assert said in answer
+    assert "No miscalibration" not in answer
+
+
 def test_a_level_is_not_met_where_a_lower_one_is_not() -> None:
     """Few rows whose scores are too extreme show no error of the curve, and have one all the same."""
     report = measured(1.0, "clinical")
