@@ -1,7 +1,7 @@
 """Rows cut into segments by the values of some columns, in a second pass over the input."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.segmenting import Cutting
 from calibcli.show.words import rounded_words
 from calibcli.stats.measures.segments import ANY, Crossed, Entries, Segments, entries_of, segments_of
+from calibcli.stats.table import Floats
 from calibcli.stats.table.levels import Levels
 from calibcli.values import dataclass
 
@@ -80,7 +81,14 @@ def segments_in(evaluation: Gathered, rows: RowRequest, cutting: Cutting) -> Cut
         msg = f"--on {','.join(columns.on)} makes {found.size:,} segments"
         raise UsageProblem(msg, f"at most {MOST_SEGMENTS:,}: lower --depth or --max-values, or name fewer")
     kept_to = None if isinstance(entries, Entries) else entries.cells.cells
-    return Cut(found, entries, levels, kept_to is not None, tuple(_notes(entries, kept_to)))
+    told = found.level != ANY
+    values = [told[:, place] & (told.sum(axis=1) == 1) for place in range(len(levels))]
+    outcomes = {
+        one.name: (found.rows[inside], found.positive[inside])
+        for one, inside in zip(levels, values, strict=True)
+    }
+    notes = (*_notes(entries, kept_to), *outcome_notes(outcomes))
+    return Cut(found, entries, levels, kept_to is not None, notes)
 
 
 def rows_again(evaluation: Gathered) -> SecondPass:
@@ -108,3 +116,29 @@ def _notes(entries: Crossed, kept_to: int | None) -> list[str]:
         have = "row has" if wrong == 1 else "rows have"
         notes.append(f"{wrong:,} {have} a score of exactly 0 or 1 and the other label: it is certainly wrong")
     return notes
+
+
+_OUTCOME = (
+    "column {!r} settles the label: all rows of a value have the same one. If it is the outcome in other "
+    "words, or is known only after it, leave it out of --on"
+)
+# Labels that follow a column as closely by chance have a probability of e to the power of minus this at most.
+_HARDLY = 14.0
+
+
+def outcome_notes(columns: Mapping[str, tuple[Floats, Floats]]) -> tuple[str, ...]:
+    """Return which columns settle the label of every row, where labels hardly follow them by chance.
+
+    Of all ways to deal the labels out to rows at most 2^k give each of k values one label alone.
+
+    Args:
+        columns: The rows of each value of a column, and those with label 1.
+    """
+    found = []
+    for name, (rows, ones) in columns.items():
+        many, events = float(rows.sum()), float(ones.sum())
+        ways = math.lgamma(many + 1.0) - math.lgamma(events + 1.0) - math.lgamma(many - events + 1.0)
+        by_chance = np.count_nonzero(rows) * math.log(2.0) - ways
+        if by_chance <= -_HARDLY and ((ones == 0.0) | (ones == rows)).all():
+            found.append(_OUTCOME.format(name))
+    return tuple(found)

@@ -7,7 +7,7 @@ from dataclasses import field, fields, replace
 
 import numpy as np
 
-from calibcli.commands.cutting import cut_columns, rows_again
+from calibcli.commands.cutting import cut_columns, outcome_notes, rows_again
 from calibcli.commands.gathering import RAW, Gathered, SecondPass, changed_meanwhile, selection_notes
 from calibcli.commands.reading import group_notes, read_tables
 from calibcli.commands.scale_checks import read_notes
@@ -63,6 +63,7 @@ from calibcli.stats.recalibrators.segments import (
     MOST_INTERVALS,
     completed,
     fit_segments,
+    levels_of_leaves,
 )
 from calibcli.stats.recalibrators.selection import (
     DEFAULT_CANDIDATES,
@@ -534,6 +535,10 @@ def fit_segment_files(rows: RowRequest, cutting: Cutting, options: FitOptions) -
     found = cut_columns(gathered, columns, cutting, intervals=min(cutting.most_values, MOST_INTERVALS))
     kept, levels = completed(found)
     leaves, kept_to = _in_leaves(rows_again(gathered), levels, limit=rows.reading.limit)
+    outcomes = {
+        one.name: (np.bincount(level, leaves.rows), np.bincount(level, leaves.positive))
+        for one, level in zip(kept, levels_of_leaves(leaves.part, kept), strict=True)
+    }
     folds = options.folds or DEFAULT_SEGMENT_FOLDS
     fitted = fit_segments(
         leaves, kept, depth=cutting.depth, folds=folds, generator=stream(options.seed, Purpose.FOLDS)
@@ -556,6 +561,7 @@ def fit_segment_files(rows: RowRequest, cutting: Cutting, options: FitOptions) -
             *read_notes(gathered),
             *selection_notes(gathered.input),
             *kept_to,
+            *outcome_notes(outcomes),
         ),
     )
     artifact = SegmentArtifact(

@@ -221,6 +221,25 @@ def test_refuted_scores_are_counted(run: Run, tmp_path: Path) -> None:
     assert "note: 1 row has a score of exactly 0 or 1 and the other label: it is certainly wrong" in text
 
 
+def test_columns_that_settle_the_label_are_named(run: Run, tmp_path: Path) -> None:
+    """The outcome in other words is no segment, and few rows may look so by chance."""
+    rng = np.random.default_rng(7)
+    score = rng.random(400)
+    frame = pd.DataFrame({"score": score, "label": (rng.random(400) < score).astype(int)})
+    frame["part"] = rng.choice(["a", "b"], 400)
+    frame["repaid"] = frame["label"].map({0: "yes", 1: "no"})
+    path, on = in_csv(frame, tmp_path / "rows.csv"), ("--on", "part,repaid")
+    said = "note: column 'repaid' settles the label: all rows of a value have the same one."
+    limit = ("--max-segment-bias", "0.1")
+    for command, *more in (["segments"], ["verify", *limit], ["fit", "-m", "segments", "-o", tmp_path / "m"]):
+        ended = run(command, path, *on, *more)
+        text = ended.out + ended.err
+        assert said in text
+        assert text.count("settles the label") == 1
+    few = in_csv(frame.head(15), tmp_path / "few.csv")
+    assert "settles the label" not in run("segments", few, *on).out
+
+
 REFUSED = [
     ([], 2, "Missing option '--on'"),
     (["--on", " , "], 2, "segments without --on"),
