@@ -15,7 +15,7 @@ from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.segmenting import Cutting
 from calibcli.show.words import rounded_words
 from calibcli.stats.measures.segments import ANY, Crossed, Entries, Segments, entries_of, segments_of
-from calibcli.stats.table import Floats
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.levels import Levels
 from calibcli.values import dataclass
 
@@ -126,7 +126,7 @@ _OUTCOME = (
 _HARDLY = 14.0
 
 
-def outcome_notes(columns: Mapping[str, tuple[Floats, Floats]]) -> tuple[str, ...]:
+def outcome_notes(columns: Mapping[str, tuple[Floats | Integers, Floats | Integers]]) -> tuple[str, ...]:
     """Return which columns settle the label of every row, where labels hardly follow them by chance.
 
     Of all ways to deal the labels out to rows at most 2^k give each of k values one label alone.
