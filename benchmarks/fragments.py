@@ -73,10 +73,10 @@ def costs(folder: Path) -> dict[str, tuple[float, str]]:
     whole = RunningTable(EXACT_LIMIT)
     whole.become_grid()
     gathered = read_tables(RowRequest([str(data)], Columns("score", "label"), reading=Reading(jobs=1)))
-    reader, columns = reader_of(fragment.format), chosen[fragment.path]
+    reader, columns = reader_of(fragment), chosen[fragment.path]
     steps: dict[str, Callable[[], object]] = {
         "list it: its footer": lambda: list_fragments([str(data)]),
-        "read its two columns": lambda: sum(1 for _ in reader.batches(fragment, columns)),
+        "read its two columns": lambda: sum(1 for _ in reader.batches(columns)),
         "read, check and count its rows": lambda: work(piece),
         "pack its table": lambda: pickle.dumps(tallied),
         "unpack its table": lambda: pickle.loads(packed),  # noqa: S301 - our own

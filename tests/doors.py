@@ -148,9 +148,7 @@ def _rows(kind: DataFormat) -> Callable[[bytes], None]:
         fragments = list_fragments([path])
         chosen = choose_columns(fragments, columns)
         there = sum(
-            batch.num_rows
-            for one in fragments
-            for batch in reader_of(one.format).batches_of_all(one, chosen[one.path])
+            batch.num_rows for one in fragments for batch in reader_of(one).batches_of_all(chosen[one.path])
         )
         if there != gathered.input.rows + gathered.input.dropped:
             msg = (

@@ -156,7 +156,7 @@ def _converted(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
     schema = pa.schema([*_staying(job, whole), *job.fields]).with_metadata(whole.metadata)
     width = max(job.width, len(schema) if len(schema) > _MANY else 1)
     out = Output(job.kind, target, schema, job.fragment.shown, width=width, stream=job.stream)
-    batches = reader_of(job.fragment.format).batches_of_all(job.fragment, job.resolved)
+    batches = reader_of(job.fragment).batches_of_all(job.resolved)
     made = (_with_added_columns(job, batch, schema) for batch in batches)
     return writer_of(job.kind).write_batches(made_ahead(made, job.ahead), out)
 
@@ -233,7 +233,7 @@ def _staying(job: AddedColumns, whole: pa.Schema) -> "list[pa.Field[Any]]":
 
 
 def _schema(job: AddedColumns) -> pa.Schema:
-    return reader_of(job.fragment.format).schema(job.fragment, job.resolved)
+    return reader_of(job.fragment).schema(job.resolved)
 
 
 # Text is read in blocks of so many bytes, for the bar.
@@ -247,8 +247,8 @@ def prepared(job: AddedColumns, keep: str) -> AddedColumns:
     fragment = job.fragment
     # All keys of JSON Lines take a pass over the file, which lines that stay lines can do without.
     every = job.converts or keep not in (KEEP_ALL, KEEP_NONE)
-    reader = reader_of(fragment.format)
-    header = reader.whole_header(fragment) if every else reader.header(fragment)
+    reader = reader_of(fragment)
+    header = reader.whole_header() if every else reader.header()
     kept = kept_columns(keep, header, path=fragment.shown)
     stay = header if kept is None else kept
     refuse_names(job.names, stay, shown=fragment.shown)
@@ -290,7 +290,7 @@ def _parts(job: AddedColumns) -> int:
     if fragment.pipe is not None or job.converts or fragment.compression is not None:
         return 1
     if fragment.format is DataFormat.PARQUET:
-        return max(1, len(reader_of(fragment.format).row_group_rows(fragment)))
+        return max(1, len(reader_of(fragment).row_group_rows()))
     if not fragment.format.is_text or is_object(fragment.location):
         return 1
     return 1 + os.path.getsize(fragment.location) // _BLOCK  # noqa: PTH202 - as it is opened
@@ -310,11 +310,12 @@ def _row_groups(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
 
 def _batches(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
     """Add columns to the record batches of Arrow."""
-    from calibcli.data.readers.arrow import codec_of, contents
+    from calibcli.data.readers.arrow import ArrowReader
     from calibcli.data.writers.arrow_ipc import grown, opened_sink
 
-    codec = codec_of(job.fragment)
-    with contents(job.fragment, job.resolved.carried) as found:
+    reader = ArrowReader(job.fragment)
+    codec = reader.codec()
+    with reader.contents(job.resolved.carried) as found:
         stay = [field for field in found.schema if job.stays(field.name)]
         schema = pa.schema([*stay, *job.fields]).with_metadata(found.schema.metadata)
         made = ((_with_added_columns(job, batch, schema), said) for batch, said in found.batches)
@@ -327,12 +328,12 @@ def _batches(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
 
 def _lines(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
     """Add keys to every line of JSON."""
-    from calibcli.data.readers.jsonl import blocks_and_batches
+    from calibcli.data.readers.jsonl import JsonReader
     from calibcli.data.writers.jsonl import NewKeys, splice_keys
 
     lines = (
         (content, () if batch is None else job.predictor(batch))
-        for content, batch in blocks_and_batches(job.fragment, job.resolved)
+        for content, batch in JsonReader(job.fragment).blocks_and_batches(job.resolved)
     )
     keys = NewKeys(job.names, job.fragment.shown, job.encoding, job.kept)
     return splice_keys(made_ahead(lines, job.ahead), _writing(job, target), keys=keys)
@@ -340,12 +341,11 @@ def _lines(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
 
 def _splice(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
     """Add fields to every line of a text file."""
-    from calibcli.data.readers.csv import NUMBER, WORD, Parser, blocks_of, layout, text_of
+    from calibcli.data.readers.csv import NUMBER, WORD, CsvReader, Parser, blocks_of
     from calibcli.data.writers.csv import NewColumns, splice
 
-    within = layout(job.fragment)
-
-    scores = job.resolved.scores
+    reader = CsvReader(job.fragment)
+    within, scores = reader.layout(), job.resolved.scores
     types = dict.fromkeys(scores, WORD if job.resolved.requested.in_words else NUMBER) | dict.fromkeys(
         job.resolved.needed[len(scores) :], WORD
     )
@@ -366,7 +366,7 @@ def _splice(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
         fields=len(names),
         decimal=within.decimal,
     )
-    with text_of(job.fragment, within) as read:
+    with reader.text(within) as read:
         write = _writing(job, target)
         cut = blocks_of(read, within)
         yield from splice(cut, write, columns=columns, predicted=predicted, ahead=job.ahead)

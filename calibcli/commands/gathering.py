@@ -350,7 +350,7 @@ def with_counted(resolved: ResolvedColumns, fragment: Fragment) -> ResolvedColum
         return resolved
     length = None
     if not probs.classes:
-        length = reader_of(fragment.format).list_length(fragment, probs.names[0])
+        length = reader_of(fragment).list_length(probs.names[0])
     return replace(resolved, probs=counted(probs, length, several=several, path=fragment.shown))
 
 
@@ -544,7 +544,7 @@ def _requested(fragment: Fragment, columns: ResolvedColumns) -> Iterator[tuple[i
 
 def _stored_rows(fragment: Fragment) -> int:
     """Return how many rows a fragment of a Parquet file has, by its footer."""
-    sizes = reader_of(fragment.format).row_group_rows(fragment)
+    sizes = reader_of(fragment).row_group_rows()
     return sum(sizes if fragment.row_groups is None else (sizes[group] for group in fragment.row_groups))
 
 

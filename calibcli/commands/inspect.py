@@ -427,7 +427,7 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     found = found_in([path])
     fragments = list_fragments(found, input_format=input_format)
     first = fragments[0]
-    header = reader_of(first.format).header(first)
+    header = reader_of(first).header()
     hint = separator_hint(header)
     if (told := _by_another_mark(path, header, hint, input_format)) is not None:
         return told
@@ -683,11 +683,11 @@ def _size(fragments: list[Fragment]) -> list[tuple[str, str]]:
     """Return how many files, rows and row groups there are, as far as no rows are read for it."""
     files = list({one.path: one for one in fragments}.values())
     facts = [("files", f"{len(files):,}; types are those of {files[0].shown}")] if len(files) > 1 else []
-    counts = [reader_of(one.format).row_count(one) for one in files]
+    counts = [reader_of(one).row_count() for one in files]
     known = [rows for rows in counts if rows is not None]
     if len(known) == len(counts):
         facts.append(("rows", f"{sum(known):,}"))
     if all(one.format is DataFormat.PARQUET for one in files):
-        groups = sum(len(reader_of(one.format).row_group_rows(one)) for one in files)
+        groups = sum(len(reader_of(one).row_group_rows()) for one in files)
         facts.append(("row groups", f"{groups:,}"))
     return facts

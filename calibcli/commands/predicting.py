@@ -363,15 +363,15 @@ def classes_chosen(
     loaded: ClassArtifact, columns: Columns, fragment: Fragment, *, on_sum: OnSum
 ) -> ResolvedColumns:
     """Return the columns named, or those that are found by the names of the classes."""
-    reader = reader_of(fragment.format)
-    header = Header(reader.header(fragment), fragment.shown)
+    reader = reader_of(fragment)
+    header = Header(reader.header(), fragment.shown)
     columns = replace(columns, scale=columns.scale or loaded.scale)
     if columns.several is not None:
         found = resolve(columns, header, labelled=False)
         if found.probs is not None and found.probs.in_list and not found.classes:
             return replace(found, probs=replace(found.probs, classes=loaded.classes))
         return with_counted(found, fragment)
-    every = reader.schema(fragment, ResolvedColumns(columns, header.names[0] if header.names else "", None))
+    every = reader.schema(ResolvedColumns(columns, header.names[0] if header.names else "", None))
     lists = [field.name for field in every if is_list_of_numbers(field.type)]
     columns = replace(columns, several=SeveralClasses("", on_sum=on_sum))
     return columns_of_classes(loaded.classes, columns, header, lists=lists, fitted=loaded.columns)
@@ -381,7 +381,7 @@ def _list_kind(resolved: ResolvedColumns, fragment: Fragment) -> pa.DataType | N
     """Return the type of the new column of lists, or None where each class has a column."""
     if resolved.probs is None or not resolved.probs.in_list:
         return None
-    schema = reader_of(fragment.format).schema(fragment, resolved)
+    schema = reader_of(fragment).schema(resolved)
     return list_like(schema.field(resolved.score).type, len(resolved.classes))
 
 

@@ -177,7 +177,7 @@ def _parts(whole: Fragment) -> Iterator[Fragment]:
     """Cut a Parquet file, and rows in memory as if they stood in one, into runs of row groups."""
     before = rows = 0
     run: list[int] = []
-    sizes = reader_of(whole.format).row_group_rows(whole)
+    sizes = reader_of(whole).row_group_rows()
     for group, size in enumerate(sizes):
         run.append(group)
         rows += size
@@ -209,9 +209,9 @@ _STARTS = ("p_", "prob_", "proba_", "probs_", "probability_")
 
 def guessed_classes(fragment: Fragment, header: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns that seem to hold probabilities of classes: one of lists, or some named alike."""
-    reader = reader_of(fragment.format)
-    types = {name: kind for name, kind in reader.kinds(fragment) if re.search(_LIST, kind)}
-    lists = tuple(name for name in header if name in types and reader.list_length(fragment, name))
+    reader = reader_of(fragment)
+    types = {name: kind for name, kind in reader.kinds() if re.search(_LIST, kind)}
+    lists = tuple(name for name in header if name in types and reader.list_length(name))
     if lists:
         # Beside a list that `apply` wrote stands its most probable class.
         return next(((name,) for name in lists if f"{name}_class" in header), lists[:1])
@@ -230,9 +230,9 @@ _LOOKED_AT = 1_000
 
 def kinds_as_read(fragment: Fragment, header: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Return columns with their types, those of plain text with what their first values read as."""
-    reader, path, plain = reader_of(fragment.format), Path(fragment.path), (DataFormat.CSV, DataFormat.TSV)
+    reader, path, plain = reader_of(fragment), Path(fragment.path), (DataFormat.CSV, DataFormat.TSV)
     if fragment.format not in plain or not path.is_file():
-        return reader.kinds(fragment)
+        return reader.kinds()
     delimiter = fragment.delimiter or ("," if fragment.format is DataFormat.CSV else "\t")
     seen, told = [0] * len(header), partial(_reads_as, decimal=fragment.decimal)
     try:
@@ -245,7 +245,7 @@ def kinds_as_read(fragment: Fragment, header: tuple[str, ...]) -> tuple[tuple[st
                     seen = list(map(or_, seen, map(told, row)))
     except (OSError, ValueError, LookupError, csv.Error):
         # Compressed, or else not what it seems: whoever reads the rows says so.
-        return reader.kinds(fragment)
+        return reader.kinds()
     words = {kinds: _word_of(kinds) for kinds in set(seen)}
     return tuple(zip(header, map(words.__getitem__, seen), strict=True))
 
@@ -288,7 +288,7 @@ def with_fitting_scores(
     first = list_fragments(inputs, input_format=input_format)[0]
     if first.pipe is not None:
         hand_on(first.path, first.pipe)
-    header = reader_of(first.format).header(first)
+    header = reader_of(first).header()
     own = dict(kinds_as_read(first, header))
     if first.format.is_csv and set(own.values()) == {"text"}:
         # Nobody has looked: whoever reads the rows says what is no number.
@@ -307,15 +307,15 @@ def asking_for(probs: tuple[str, ...]) -> str:
 def columns_of(
     fragment: Fragment, columns: Columns, *, first: ResolvedColumns | None = None, labelled: bool = True
 ) -> ResolvedColumns:
-    reader = reader_of(fragment.format)
-    header = reader.header(fragment)
+    reader = reader_of(fragment)
+    header = reader.header()
     found = partial(_found, fragment, columns, first=first, labelled=labelled)
     try:
         try:
             return found(header)
         except InputProblem:
             # The key may be in later rows than those that were looked at.
-            every = reader.whole_header(fragment)
+            every = reader.whole_header()
             if every == header:
                 raise
             return found(every)
@@ -335,7 +335,7 @@ def batches_of(fragment: Fragment, resolved: ResolvedColumns) -> Iterator[pa.Rec
     stored = {folded(name): name for name in resolved.stored}
     twice = [(stored[folded(name)], value) for name, value in fragment.partitions if folded(name) in stored]
     rows = fragment.first_row
-    for batch in reader_of(fragment.format).batches(fragment, resolved):
+    for batch in reader_of(fragment).batches(resolved):
         for name, value in twice:
             _refuse_other(batch.column(name), value, name=name, shown=fragment.shown, rows=rows)
         rows += batch.num_rows

@@ -485,7 +485,7 @@ def taken(fragment: Fragment, intake: Intake, resolved: ResolvedColumns) -> Iter
     """
     batches = batches_of(fragment, resolved)
     rows = map(intake.rows_of, resolved.rows.first_of(batches, fragment.first_row))
-    ahead = reader_of(fragment.format).ahead and not (fragment.streams or fragment.is_small)
+    ahead = reader_of(fragment).ahead and not (fragment.streams or fragment.is_small)
     return made_ahead(rows, 2 * ahead)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibcli.commands.predicting import ApplyRequest, refuse_classes_alone, refuse_names
 from calibcli.data.columns import Header
-from calibcli.data.readers.in_memory import READER
+from calibcli.data.readers.in_memory import MemoryReader
 from calibcli.documents.artifact import ClassArtifact, GroupArtifact
 from calibcli.errors import UsageProblem
 from calibcli.names import NEW_COLUMN, OnMissing, OnRange, OnSum, OnUnseen
@@ -163,7 +163,7 @@ def _frame_with_added_columns(
 ) -> Any:  # noqa: ANN401
     frame = settled(rows)
     fragment = rows_in_memory(FRAME, rows_of_frame(frame), columns_of_frame(frame))
-    header, loaded = READER.header(fragment), request.loaded
+    header, loaded = MemoryReader(fragment).header(), request.loaded
     if isinstance(loaded, ClassArtifact):
         if request.columns.score is not None or request.prior is not None:
             msg = (

@@ -15,7 +15,7 @@ from calibcli.commands.predicting import ClassPredictor, Predictor, ScorePredict
 from calibcli.data.columns import ClassColumns, Header, ResolvedColumns, columns_of_classes
 from calibcli.data.files import ArrowColumn, InMemory
 from calibcli.data.readers import Fragment
-from calibcli.data.readers.in_memory import READER
+from calibcli.data.readers.in_memory import MemoryReader
 from calibcli.documents.artifact import (
     AnyArtifact,
     Artifact,
@@ -66,11 +66,12 @@ def rows_in_memory(name: str, rows: int, columns: Mapping[str, Callable[[], Arro
 
 def columns_added(predictor: Predictor, fragment: Fragment) -> dict[str, Any]:
     """Return the new columns of rows in memory by name, and give what must be said of them as warnings."""
-    rows, number = READER.row_count(fragment) or 0, pa.float64()
+    reader, number = MemoryReader(fragment), pa.float64()
+    rows = reader.row_count()
     numbers = {field.name: np.empty(rows) for field in predictor.fields if field.type == number or not rows}
     others: dict[str, list[Any]] = {field.name: [] for field in predictor.fields}
     first = 0
-    for batch in READER.batches(fragment, predictor.resolved):
+    for batch in reader.batches(predictor.resolved):
         for field, values in zip(predictor.fields, predictor(batch), strict=True):
             if field.name in numbers:
                 numbers[field.name][first : first + batch.num_rows] = values
@@ -199,8 +200,9 @@ def predicted_rows(
         msg = f"one score, and {name} was fitted to {len(artifact.classes):,} classes"
         raise UsageProblem(msg, f"pass probabilities of shape (rows, {len(artifact.classes)})")
     predictor = ClassPredictor(change, found, fragment, checked=requested.scale is None)
-    values = np.full((READER.row_count(fragment) or 0, len(found.classes)), np.nan)
-    for batch in READER.batches(fragment, found):
+    reader = MemoryReader(fragment)
+    values = np.full((reader.row_count(), len(found.classes)), np.nan)
+    for batch in reader.batches(found):
         _, after, places = predictor.recalibrated(batch)
         values[places.numbers(len(after))] = after
     warn_of(predictor.notes)

@@ -98,7 +98,7 @@ def _header_of_any(name: str, form: InputFormat) -> tuple[str, ...]:
     except UsageProblem:
         # The separator and the encoding are those of another file on the line.
         first = list_fragments([name])[0]
-    return (*reader_of(first.format).header(first), *(column for column, _ in first.partitions))
+    return (*reader_of(first).header(), *(column for column, _ in first.partitions))
 
 
 def _partitions(word: str) -> tuple[str, ...]:

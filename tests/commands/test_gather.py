@@ -225,15 +225,15 @@ def test_an_earlier_fault_wins_over_later_damage(tmp_path: Path, monkeypatch: py
         read([path])
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 10)
     write_parquet(tmp_path / "b.parquet", [(7.0, True)] * 20, group=10)
-    original = parquet.READER.batches
+    original = parquet.ParquetReader.batches
 
-    def breaks(fragment: fragments.Fragment, resolved: object) -> object:
-        if fragment.first_row:
+    def breaks(reader: parquet.ParquetReader, resolved: object) -> object:
+        if reader.fragment.first_row:
             message = "broken"
             raise InputProblem(message)
-        return original(fragment, resolved)  # type: ignore[arg-type]
+        return original(reader, resolved)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(parquet.READER, "batches", breaks)
+    monkeypatch.setattr(parquet.ParquetReader, "batches", breaks)
     with pytest.raises(InputProblem, match="10 of the first 10 values lie outside"):
         read([tmp_path / "b.parquet"])
 
@@ -253,13 +253,13 @@ def test_an_interrupt_leaves_no_thread_running(tmp_path: Path, monkeypatch: pyte
     """Workers see that nobody waits and stop."""
     paths = [write_parquet(tmp_path / f"{i}.parquet", [(0.5, True)]) for i in range(4)]
 
-    def endless(fragment: fragments.Fragment, _: object) -> object:
-        if fragment.index == 0:
+    def endless(reader: parquet.ParquetReader, _: object) -> object:
+        if reader.fragment.index == 0:
             raise KeyboardInterrupt
         while True:
             yield pa.RecordBatch.from_pydict({"score": [0.5], "label": [True]})
 
-    monkeypatch.setattr(parquet.READER, "batches", endless)
+    monkeypatch.setattr(parquet.ParquetReader, "batches", endless)
     with pytest.raises(KeyboardInterrupt):
         read(paths, workers=2)
     for thread in threading.enumerate():

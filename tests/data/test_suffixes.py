@@ -3,7 +3,7 @@
 import pytest
 
 from calibcli.data import formats
-from calibcli.data.readers import Reader, reader_of
+from calibcli.data.readers import Reader, reader_type
 from calibcli.data.writers import writer_of
 from calibcli.errors import UsageProblem
 from calibcli.names import Compression, DataFormat
@@ -80,7 +80,7 @@ def test_every_format_is_one_entry_with_a_reader_of_its_own() -> None:
     starts = [start for one in DataFormat for start in one.facts.starts]
     assert not any(one.startswith(other) for one in starts for other in starts if one is not other)
     for kind in DataFormat:
-        reader = type(reader_of(kind))
+        reader = reader_type(kind)
         assert {formats.format_of(f"a{suffix}") for suffix in kind.facts.suffixes} == {kind}
         assert issubclass(reader, Reader)
         assert not {*kind.facts.suffixes} & {*formats._OTHERS, *formats._UNREAD}

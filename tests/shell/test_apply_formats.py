@@ -163,7 +163,7 @@ def test_arrow_keeps_its_codec_batches_and_metadata(
 ) -> None:
     """Of files and of streams, which are read from where they begin."""
     from calibcli.data.fragments import list_fragments
-    from calibcli.data.readers.arrow import codec_of
+    from calibcli.data.readers.arrow import ArrowReader
 
     rows = table().replace_schema_metadata({"owner": "us"})
     kinds = rows["kind"].dictionary_encode()
@@ -179,7 +179,7 @@ def test_arrow_keeps_its_codec_batches_and_metadata(
     found = read(content, "arrow")
     assert found.drop_columns(["calibrated"]).equals(rows, check_metadata=True)
     assert [len(chunk) for chunk in found["id"].chunks] == [70, 70, 70, 70, 20]
-    assert [codec_of(list_fragments([str(one)])[0]) for one in (path, output)] == [codec, codec]
+    assert [ArrowReader(list_fragments([str(one)])[0]).codec() for one in (path, output)] == [codec, codec]
 
 
 def test_standard_output_gets_a_stream(run: Run, artifact: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.data.fragments import list_fragments
-from calibcli.data.readers.jsonl import MOST_KEYS, READER, quick_kinds
+from calibcli.data.readers.jsonl import MOST_KEYS, JsonReader, quick_kinds
 from command_line import Ran
 
 Run = Callable[..., Ran]
@@ -75,11 +75,11 @@ def test_kinds_are_the_same_however_lines_are_cut(tmp_path: Path) -> None:
     fragment = list_fragments([str(file)])[0]
     whole = quick_kinds(file.read_bytes())
     assert whole is not None
-    assert READER.whole_header(fragment) == tuple(whole)
+    assert JsonReader(fragment).whole_header() == tuple(whole)
     from calibcli.data.columns import ResolvedColumns
     from calibcli.options.rows import Columns
 
-    found = READER.schema(fragment, ResolvedColumns(Columns(), "score", None))
+    found = JsonReader(fragment).schema(ResolvedColumns(Columns(), "score", None))
     assert {one.name: one.type for one in found} == whole
 
 

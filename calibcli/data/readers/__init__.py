@@ -172,17 +172,20 @@ _WIDEST = 1 << 30
 
 
 class Reader:
-    """Reads fragments of one format; every problem that it meets is an `InputProblem`."""
+    """Reads a fragment of one format; every problem that it meets is an `InputProblem`."""
 
     # Whether batches are decoded in a thread of their own while those before are counted.
     ahead: ClassVar[bool] = True
 
-    def stored(self, fragment: Fragment) -> pa.Schema:
+    def __init__(self, fragment: Fragment) -> None:
+        self.fragment = fragment
+
+    def stored(self) -> pa.Schema:
         """Return every column of the fragment's file as it is stored."""
         raise NotImplementedError
 
     def streamed(
-        self, fragment: Fragment, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
+        self, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
         """Stream some columns of a fragment, None for all.
 
@@ -191,53 +194,53 @@ class Reader:
         """
         raise NotImplementedError
 
-    def header(self, fragment: Fragment) -> tuple[str, ...]:
+    def header(self) -> tuple[str, ...]:
         """Return the names of the columns of the fragment's file."""
-        return tuple(self.stored(fragment).names)
+        return tuple(self.stored().names)
 
-    def whole_header(self, fragment: Fragment) -> tuple[str, ...]:
+    def whole_header(self) -> tuple[str, ...]:
         """Return the names that any row has, which may take a pass over all of them."""
-        return self.header(fragment)
+        return self.header()
 
-    def batches(self, fragment: Fragment, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
+    def batches(self, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
         """Stream the chosen columns of a fragment; a batch has them by name."""
         names = resolved.stored
         width = max(len(names), len(resolved.classes))
         if resolved.further:
             width = min(width, _BATCH_NUMBERS // _ROWS_OF_SCORES)
-        return self.streamed(fragment, names, width=width, words=resolved.words)
+        return self.streamed(names, width=width, words=resolved.words)
 
-    def schema(self, fragment: Fragment, resolved: ResolvedColumns) -> pa.Schema:
+    def schema(self, resolved: ResolvedColumns) -> pa.Schema:
         """Return the schema of `batches_of_all`."""
-        whole = self.stored(fragment)
+        whole = self.stored()
         fields = [whole.field(name) for name in resolved.carries(whole.names)]
         return pa.schema(fields).with_metadata(whole.metadata)
 
-    def batches_of_all(self, fragment: Fragment, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
+    def batches_of_all(self, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
         """Stream every column of a fragment that is carried along."""
-        names = resolved.carries(self.header(fragment))
+        names = resolved.carries(self.header())
         width = max(len(names), len(resolved.classes))
-        return self.streamed(fragment, None if resolved.carried is None else names, width=width)
+        return self.streamed(None if resolved.carried is None else names, width=width)
 
-    def kinds(self, fragment: Fragment) -> tuple[tuple[str, str], ...]:
+    def kinds(self) -> tuple[tuple[str, str], ...]:
         """Return every column of the fragment's file with what it holds, in a few words."""
-        return tuple((field.name, str(field.type)) for field in self.stored(fragment))
+        return tuple((field.name, str(field.type)) for field in self.stored())
 
-    def row_count(self, fragment: Fragment) -> int | None:
+    def row_count(self) -> int | None:
         """Return how many rows the fragment's file has, where that is known without reading them all."""
         return None
 
-    def row_group_rows(self, fragment: Fragment) -> list[int]:
+    def row_group_rows(self) -> list[int]:
         """Return the rows of each part that the fragment's file can be cut into, if it can be."""
         return []
 
-    def list_length(self, fragment: Fragment, name: str) -> int | None:
+    def list_length(self, name: str) -> int | None:
         """Return how many numbers the first list of a column holds; None where there is none."""
-        if not arrays.is_list_of_numbers(self.stored(fragment).field(name).type):
+        if not arrays.is_list_of_numbers(self.stored().field(name).type):
             return None
-        if fragment.pipe is not None:
-            fragment.pipe.spooled()
-        for batch in self.streamed(fragment, (name,), width=_WIDEST):
+        if self.fragment.pipe is not None:
+            self.fragment.pipe.spooled()
+        for batch in self.streamed((name,), width=_WIDEST):
             column = arrays.lists_of(batch.column(0))
             lost = arrays.nulls(column)
             first = 0 if lost is None else int(np.argmin(lost))
@@ -247,10 +250,14 @@ class Reader:
         return None
 
 
+def reader_of(fragment: Fragment) -> Reader:
+    return reader_type(fragment.format)(fragment)
+
+
 @cache
-def reader_of(kind: DataFormat | InMemory) -> Reader:
+def reader_type(kind: DataFormat | InMemory) -> type[Reader]:
     module = "in_memory" if isinstance(kind, InMemory) else kind.facts.reader
-    return cast("Reader", loaded(f"data.readers.{module}.READER"))
+    return cast("type[Reader]", loaded(f"data.readers.{module}.READER"))
 
 
 @contextmanager

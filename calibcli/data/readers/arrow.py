@@ -17,7 +17,7 @@ import pyarrow.ipc
 
 from calibcli.data.arrays import checked_batch
 from calibcli.data.objects import is_object
-from calibcli.data.readers import Fragment, Reader, batch_rows, opened_bytes, read_problems
+from calibcli.data.readers import Reader, batch_rows, opened_bytes, read_problems
 from calibcli.families.formats import STREAM
 from calibcli.names import Compression
 from calibcli.values import dataclass
@@ -60,110 +60,119 @@ class Stored:
 class ArrowReader(Reader):
     """Record batches of files and streams."""
 
-    def stored(self, fragment: Fragment) -> pa.Schema:
-        if fragment.pipe is not None and fragment.streams:
-            return _schema_ahead(fragment)
-        with _opened(fragment, None) as found, _reported(fragment):
+    def stored(self) -> pa.Schema:
+        if self.fragment.pipe is not None and self.fragment.streams:
+            return self._schema_ahead()
+        with self._opened(None) as found, self._reported():
             return _with_names(found.schema)
 
     def streamed(
-        self, fragment: Fragment, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
+        self, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
         """Stream batches of not too many rows; nothing in them is believed."""
         most = batch_rows(max(1, width))
-        with contents(fragment, names) as found:
+        with self.contents(names) as found:
             for batch, _ in found.batches:
                 for start in range(0, batch.num_rows, most):
                     yield batch.slice(start, most)
 
-    def row_count(self, fragment: Fragment) -> int | None:
-        if fragment.streams or fragment.compression is not None:
+    def row_count(self) -> int | None:
+        if self.fragment.streams or self.fragment.compression is not None:
             return None
-        with _reported(fragment), opened_bytes(fragment) as source:
+        with self._reported(), opened_bytes(self.fragment) as source:
             if source.read(len(_FILE)) != _FILE:
                 return None
             source.seek(0)
             with pa.ipc.open_file(source) as file:
-                if not is_object(fragment.location):
+                if not is_object(self.fragment.location):
                     _hold_against_footer(source)
                 return sum(file.get_batch(place).num_rows for place in range(file.num_record_batches))
 
+    @contextmanager
+    def contents(self, names: Sequence[str] | None) -> Iterator[Stored]:
+        """Open a file or a stream, of which only some columns are decoded; nothing in them is believed."""
+        fields = None if names is None else [self.stored().get_field_index(name) for name in names]
+        with self._opened(fields) as found:
+            yield replace(found, batches=self._valid(found.batches))
 
-READER = ArrowReader()
+    def _valid(self, found: Batches) -> Batches:
+        with self._reported():
+            for batch, said in found:
+                yield checked_batch(batch, shown=self.fragment.shown), said
+
+    def _schema_ahead(self) -> pa.Schema:
+        """Return the schema of a stream that comes through a pipe, without losing anything of it."""
+        start = len(STREAM) + 4
+        length = start
+        if self.fragment.pipe is not None:
+            length += int.from_bytes(self.fragment.pipe.head(start)[len(STREAM) :], "little")
+        with self._reported():
+            if self.fragment.pipe is None or length > _LONGEST_SCHEMA:
+                msg = "its schema is too long"
+                raise pa.ArrowInvalid(msg)
+            return _with_names(pa.ipc.read_schema(pa.py_buffer(self.fragment.pipe.head(length))))
+
+    @contextmanager
+    def _opened(self, fields: list[int] | None) -> Iterator[Stored]:
+        """Open a file or a stream; what goes wrong while it is open is not taken for its own fault."""
+        options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
+        with ExitStack() as files:
+            with self._reported():
+                found = self._found(options, files)
+            yield found
+
+    def _found(self, options: pa.ipc.IpcReadOptions, files: ExitStack) -> Stored:
+        source = files.enter_context(opened_bytes(self.fragment))
+        if not self.fragment.streams and source.read(len(_FILE)) != _FILE:
+            source = files.enter_context(opened_bytes(self.fragment))
+        elif not self.fragment.streams:
+            return self._of_file(source, options, files)
+        found = _of_stream(source, options)
+        return replace(found, batches=_alone(found.batches, source))
+
+    def _of_file(self, source: pa.NativeFile, options: pa.ipc.IpcReadOptions, files: ExitStack) -> Stored:
+        """Return what is in a file, whose mark has been read."""
+        if self.fragment.compression is not None:
+            with opened_bytes(self.fragment) as ahead:
+                if _schema_length(ahead) is None:
+                    raise pa.ArrowInvalid(_BARE)
+            # What follows is a stream; the end of the file, which cannot be looked up here, is checked.
+            source.read(_FILE_START - len(_FILE))
+            found = _of_stream(source, options)
+            return replace(found, batches=_to_the_end(found.batches, source))
+        source.seek(0)
+        file = files.enter_context(pa.ipc.open_file(source, options=options))
+        if not is_object(self.fragment.location):
+            _hold_against_footer(source)
+        batches = map(file.get_batch_with_custom_metadata, range(file.num_record_batches))
+        # Older versions of pyarrow do not tell what is said at the end.
+        return Stored(file.schema, batches, getattr(file, "metadata", None))
+
+    def _reported(self) -> AbstractContextManager[None]:
+        return read_problems(self.fragment.shown, " as Arrow", UnicodeDecodeError)
+
+    def codec(self) -> Compression | None:
+        """Return the codec of the first record batch, or None; nothing is lost of a pipe."""
+        if self.fragment.pipe is not None and self.fragment.streams:
+            head, at = self.fragment.pipe.head, 0
+
+            def ahead(size: int) -> bytes:
+                nonlocal at
+                at += size
+                return head(at)[at - size :]
+
+            return _checked_codec(ahead)
+        with opened_bytes(self.fragment) as source:
+            return _checked_codec(source.read, None if self.fragment.compression else source)
 
 
-@contextmanager
-def contents(fragment: Fragment, names: Sequence[str] | None) -> Iterator[Stored]:
-    """Open a file or a stream, of which only some columns are decoded; nothing in them is believed."""
-    fields = None if names is None else [READER.stored(fragment).get_field_index(name) for name in names]
-    with _opened(fragment, fields) as found:
-        yield replace(found, batches=_valid(found.batches, fragment))
-
-
-def _valid(found: Batches, fragment: Fragment) -> Batches:
-    with _reported(fragment):
-        for batch, said in found:
-            yield checked_batch(batch, shown=fragment.shown), said
+READER = ArrowReader
 
 
 def _with_names(schema: pa.Schema) -> pa.Schema:
     """Return a schema, having looked at its names: those of a damaged file need not be text."""
     tuple(schema.names)
     return schema
-
-
-def _schema_ahead(fragment: Fragment) -> pa.Schema:
-    """Return the schema of a stream that comes through a pipe, without losing anything of it."""
-    start = len(STREAM) + 4
-    length = start
-    if fragment.pipe is not None:
-        length += int.from_bytes(fragment.pipe.head(start)[len(STREAM) :], "little")
-    with _reported(fragment):
-        if fragment.pipe is None or length > _LONGEST_SCHEMA:
-            msg = "its schema is too long"
-            raise pa.ArrowInvalid(msg)
-        return _with_names(pa.ipc.read_schema(pa.py_buffer(fragment.pipe.head(length))))
-
-
-@contextmanager
-def _opened(fragment: Fragment, fields: list[int] | None) -> Iterator[Stored]:
-    """Open a file or a stream; what goes wrong while it is open is not taken for something wrong with it."""
-    options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
-    with ExitStack() as files:
-        with _reported(fragment):
-            found = _found(fragment, options, files)
-        yield found
-
-
-def _found(fragment: Fragment, options: pa.ipc.IpcReadOptions, files: ExitStack) -> Stored:
-    source = files.enter_context(opened_bytes(fragment))
-    if not fragment.streams and source.read(len(_FILE)) != _FILE:
-        source = files.enter_context(opened_bytes(fragment))
-    elif not fragment.streams:
-        return _of_file(fragment, source, options, files)
-    found = _of_stream(source, options)
-    return replace(found, batches=_alone(found.batches, source))
-
-
-def _of_file(
-    fragment: Fragment, source: pa.NativeFile, options: pa.ipc.IpcReadOptions, files: ExitStack
-) -> Stored:
-    """Return what is in a file, whose mark has been read."""
-    if fragment.compression is not None:
-        with opened_bytes(fragment) as ahead:
-            if _schema_length(ahead) is None:
-                raise pa.ArrowInvalid(_BARE)
-        # What follows is a stream; the end of the file, which cannot be looked up here, is checked.
-        source.read(_FILE_START - len(_FILE))
-        found = _of_stream(source, options)
-        return replace(found, batches=_to_the_end(found.batches, source))
-    source.seek(0)
-    file = files.enter_context(pa.ipc.open_file(source, options=options))
-    if not is_object(fragment.location):
-        _hold_against_footer(source)
-    batches = map(file.get_batch_with_custom_metadata, range(file.num_record_batches))
-    # Older versions of pyarrow do not tell what is said at the end.
-    return Stored(file.schema, batches, getattr(file, "metadata", None))
 
 
 def _of_stream(source: pa.NativeFile, options: pa.ipc.IpcReadOptions) -> Stored:
@@ -234,10 +243,6 @@ def _blocks_in(footer: bytes) -> Iterator[tuple[int, int]]:
         raise pa.ArrowInvalid(msg) from error
 
 
-def _reported(fragment: Fragment) -> AbstractContextManager[None]:
-    return read_problems(fragment.shown, " as Arrow", UnicodeDecodeError)
-
-
 _CODEC_START = b"ARROW1\x00\x00"
 
 _CONTINUED = b"\xff\xff\xff\xff"
@@ -249,21 +254,6 @@ _RECORD_BATCH = 3
 _SKIPPED = 1 << 20
 
 _CODECS = (Compression.LZ4, Compression.ZSTD)
-
-
-def codec_of(fragment: Fragment) -> Compression | None:
-    """Return the codec of the first record batch, or None; nothing is lost of a pipe."""
-    if fragment.pipe is not None and fragment.streams:
-        head, at = fragment.pipe.head, 0
-
-        def ahead(size: int) -> bytes:
-            nonlocal at
-            at += size
-            return head(at)[at - size :]
-
-        return _checked_codec(ahead)
-    with opened_bytes(fragment) as source:
-        return _checked_codec(source.read, None if fragment.compression else source)
 
 
 def _checked_codec(read: Callable[[int], bytes], file: pa.NativeFile | None = None) -> Compression | None:

@@ -21,7 +21,6 @@ import pyarrow.csv as pa_csv
 from calibcli.data.arrays import first_line, source_of
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.readers import (
-    Fragment,
     Reader,
     chunks_of,
     kept_bytes,
@@ -106,18 +105,6 @@ class Layout:
         return InputProblem(msg, "is it CSV, and complete? path:parquet or path:tsv forces another format")
 
 
-def layout(fragment: Fragment) -> Layout:
-    """Read the layout of a file from its first line."""
-    delimiter = fragment.delimiter or ("\t" if fragment.format is DataFormat.TSV else ",")
-    if fragment.pipe is not None and fragment.streams:
-        head = fragment.pipe.first_record(delimiter)
-        names = header_names(head, delimiter, shown=fragment.shown, encoding=fragment.encoding)
-    else:
-        with Layout(fragment.shown, (), "").reported(), opened_text(fragment) as stream:
-            names = header_names(first_record(b"", stream.read, delimiter), delimiter, shown=fragment.shown)
-    return Layout(fragment.shown, names, delimiter, fragment.decimal or ".")
-
-
 def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | None = None) -> tuple[str, ...]:
     """Return the names in a header line; `head` may run on beyond it."""
     end = first_record_end(head, delimiter)
@@ -148,52 +135,77 @@ class CsvReader(Reader):
 
     ahead: ClassVar[bool] = False
 
-    def header(self, fragment: Fragment) -> tuple[str, ...]:
+    def header(self) -> tuple[str, ...]:
         """Return the names of a file's columns, without losing anything of a pipe."""
-        return layout(fragment).names
+        return self.layout().names
 
-    def batches(self, fragment: Fragment, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
+    def batches(self, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
         types: dict[str, pa.DataType] = {
             name: WORD if name in resolved.words else NUMBER for name in resolved.stored
         }
         if resolved.identity in types:
             types[resolved.identity] = pa.string()
-        return _stream(fragment, resolved, types=types)
+        return self._stream(resolved, types=types)
 
-    def schema(self, fragment: Fragment, resolved: ResolvedColumns) -> pa.Schema:
+    def schema(self, resolved: ResolvedColumns) -> pa.Schema:
         """Return the scores as numbers, unless they are words, and all other columns as text."""
         scores = () if resolved.requested.in_words else resolved.scores
-        names = resolved.carries(self.header(fragment))
+        names = resolved.carries(self.header())
         return pa.schema([pa.field(name, NUMBER if name in scores else pa.string()) for name in names])
 
-    def batches_of_all(self, fragment: Fragment, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
+    def batches_of_all(self, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
         """Stream every column, the score as a number and all others as the text that they are."""
-        types = {field.name: field.type for field in self.schema(fragment, resolved)}
-        return _stream(fragment, resolved, types=types, verbatim=True)
+        types = {field.name: field.type for field in self.schema(resolved)}
+        return self._stream(resolved, types=types, verbatim=True)
 
-    def kinds(self, fragment: Fragment) -> tuple[tuple[str, str], ...]:
-        return tuple((name, "text") for name in self.header(fragment))
+    def kinds(self) -> tuple[tuple[str, str], ...]:
+        return tuple((name, "text") for name in self.header())
 
-    def list_length(self, fragment: Fragment, name: str) -> int | None:
+    def list_length(self, name: str) -> int | None:
         return None
 
+    def layout(self) -> Layout:
+        """Read the layout of a file from its first line."""
+        fragment, shown = self.fragment, self.fragment.shown
+        delimiter = fragment.delimiter or ("\t" if fragment.format is DataFormat.TSV else ",")
+        if fragment.pipe is not None and fragment.streams:
+            head, encoding = fragment.pipe.first_record(delimiter), fragment.encoding
+        else:
+            with Layout(shown, (), "").reported(), opened_text(fragment) as stream:
+                head, encoding = first_record(b"", stream.read, delimiter), None
+        names = header_names(head, delimiter, shown=shown, encoding=encoding)
+        return Layout(shown, names, delimiter, fragment.decimal or ".")
 
-READER = CsvReader()
+    @contextmanager
+    def text(self, within: Layout) -> Iterator[Callable[[int], bytes]]:
+        """Give a function that returns up to so many of a file's bytes, decompressed, and none at the end.
+
+        They are the file's own where new fields can be written beside them (`kept_bytes`), and else UTF-8.
+        """
+        with chunks_of(self.fragment, decoded=not kept_bytes(self.fragment)) as chunk:
+
+            def read(size: int) -> bytes:
+                with within.reported():
+                    return chunk(size)
+
+            yield read
+
+    def _stream(
+        self, resolved: ResolvedColumns, *, types: Mapping[str, pa.DataType], verbatim: bool = False
+    ) -> Iterator[pa.RecordBatch]:
+        found, rows = self.layout(), 0
+        parser = Parser(found, resolved, types, verbatim)
+        with found.reported(), opened_text(self.fragment) as stream:
+            cut = blocks_of(stream.read, found)
+            next(cut, None)
+            for block in cut:
+                batch = parser.rows_of(block, rows)
+                rows += batch.num_rows
+                if batch.num_rows:
+                    yield batch
 
 
-@contextmanager
-def text_of(fragment: Fragment, within: Layout) -> Iterator[Callable[[int], bytes]]:
-    """Give a function that returns up to so many of a file's bytes, decompressed, and none at the end.
-
-    They are the file's own where new fields can be written beside them (`kept_bytes`), and else UTF-8.
-    """
-    with chunks_of(fragment, decoded=not kept_bytes(fragment)) as chunk:
-
-        def read(size: int) -> bytes:
-            with within.reported():
-                return chunk(size)
-
-        yield read
+READER = CsvReader
 
 
 def blocks_of(read: Callable[[int], bytes], within: Layout) -> Iterator[Block]:
@@ -356,18 +368,3 @@ class Parser:
             )
             # The block is shorter than the reader's, so that one batch is all there is.
             return reader.read_next_batch().rename_columns(list(types))
-
-
-def _stream(
-    fragment: Fragment, resolved: ResolvedColumns, *, types: Mapping[str, pa.DataType], verbatim: bool = False
-) -> Iterator[pa.RecordBatch]:
-    found, rows = layout(fragment), 0
-    parser = Parser(found, resolved, types, verbatim)
-    with found.reported(), opened_text(fragment) as stream:
-        cut = blocks_of(stream.read, found)
-        next(cut, None)
-        for block in cut:
-            batch = parser.rows_of(block, rows)
-            rows += batch.num_rows
-            if batch.num_rows:
-                yield batch

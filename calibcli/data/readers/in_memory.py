@@ -19,36 +19,36 @@ class MemoryReader(Reader):
 
     ahead: ClassVar[bool] = False
 
-    def stored(self, fragment: Fragment) -> pa.Schema:
-        columns = _rows_of(fragment).columns
+    def stored(self) -> pa.Schema:
+        columns = _rows_of(self.fragment).columns
         return pa.schema([pa.field(name, _type_of(column)) for name, column in columns.items()])
 
-    def header(self, fragment: Fragment) -> tuple[str, ...]:
-        return tuple(_rows_of(fragment).columns)
+    def header(self) -> tuple[str, ...]:
+        return tuple(_rows_of(self.fragment).columns)
 
     def streamed(
-        self, fragment: Fragment, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
+        self, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
         """Stream columns without copying what a batch holds in one piece."""
-        source, sizes = _rows_of(fragment), self.row_group_rows(fragment)
+        source, sizes = _rows_of(self.fragment), self.row_group_rows()
         names = list(source.columns if names is None else names)
-        groups = range(len(sizes)) if fragment.row_groups is None else fragment.row_groups
+        groups = range(len(sizes)) if self.fragment.row_groups is None else self.fragment.row_groups
         columns = [source.columns[name]() for name in names]
-        stop = fragment.first_row + sum(sizes[group] for group in groups)
+        stop = self.fragment.first_row + sum(sizes[group] for group in groups)
         most = batch_rows(width)
-        for first in range(fragment.first_row, stop, most):
+        for first in range(self.fragment.first_row, stop, most):
             pieces = [piece_of(column, first, min(most, stop - first)) for column in columns]
             yield pa.RecordBatch.from_arrays(pieces, names=names)
 
-    def row_count(self, fragment: Fragment) -> int | None:
-        return _rows_of(fragment).rows
+    def row_count(self) -> int:
+        return _rows_of(self.fragment).rows
 
-    def row_group_rows(self, fragment: Fragment) -> list[int]:
-        rows = _rows_of(fragment).rows
+    def row_group_rows(self) -> list[int]:
+        rows = _rows_of(self.fragment).rows
         return [min(_GROUP_ROWS, rows - first) for first in range(0, rows, _GROUP_ROWS)]
 
 
-READER = MemoryReader()
+READER = MemoryReader
 
 
 def _type_of(column: Callable[[], ArrowColumn]) -> pa.DataType:

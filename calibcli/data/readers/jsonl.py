@@ -21,7 +21,7 @@ import pyarrow.json as pa_json
 
 from calibcli.data.arrays import DAMAGED, VECTOR_KEYS, first_line, source_of
 from calibcli.data.columns import ResolvedColumns
-from calibcli.data.readers import Fragment, Reader, chunks_of, kept_bytes, number_hint, text_problems
+from calibcli.data.readers import Reader, chunks_of, kept_bytes, number_hint, text_problems
 from calibcli.errors import InputProblem
 from calibcli.options.numerals import ALIKE, is_respelled, number_name, number_of
 from calibcli.values import dataclass
@@ -527,26 +527,26 @@ _LEAST_QUICK = 0.1
 class JsonReader(Reader):
     """Lines of objects."""
 
-    def header(self, fragment: Fragment) -> tuple[str, ...]:
+    def header(self) -> tuple[str, ...]:
         """Return the keys of the first rows; those of all are `whole_header`."""
-        names = tuple(kinds_of(_first_rows(fragment)))
+        names = tuple(kinds_of(self._first_rows()))
         if not names:
-            msg = f"{fragment.shown}: no row has a key"
+            msg = f"{self.fragment.shown}: no row has a key"
             raise InputProblem(msg, 'each line is one object, such as {"score": 0.25, "label": 0}')
         return names
 
-    def whole_header(self, fragment: Fragment) -> tuple[str, ...]:
+    def whole_header(self) -> tuple[str, ...]:
         """Return the keys of all rows; what comes through a pipe is kept in a file for that."""
-        return tuple(_all_kinds(fragment).kinds)
+        return tuple(self._all_kinds().kinds)
 
-    def batches(self, fragment: Fragment, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
-        return (batch for _, batch in blocks_and_batches(fragment, resolved) if batch is not None)
+    def batches(self, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
+        return (batch for _, batch in self.blocks_and_batches(resolved) if batch is not None)
 
-    def schema(self, fragment: Fragment, resolved: ResolvedColumns) -> pa.Schema:
+    def schema(self, resolved: ResolvedColumns) -> pa.Schema:
         """Return every key of all rows, which takes a pass over them."""
-        numbers, found = resolved.numbers, _all_kinds(fragment)
+        numbers, found = resolved.numbers, self._all_kinds()
         names = resolved.carries(found.kinds)
-        found.refuse_empty(names, fragment.shown)
+        found.refuse_empty(names, self.fragment.shown)
         kinds = ((name, found.kinds[name]) for name in names)
         return pa.schema(
             [
@@ -555,26 +555,26 @@ class JsonReader(Reader):
             ]
         )
 
-    def batches_of_all(self, fragment: Fragment, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
+    def batches_of_all(self, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
         """Stream every key; objects, and lists of other things than numbers, as the text of their JSON."""
-        whole = self.schema(fragment, resolved)
-        parser = LineParser(whole.names, shown=fragment.shown, numbers=resolved.numbers, types=whole)
-        for block in _blocks(fragment):
+        whole = self.schema(resolved)
+        parser = LineParser(whole.names, shown=self.fragment.shown, numbers=resolved.numbers, types=whole)
+        for block in self._blocks():
             for some in _cut(block, len(whole)):
                 batch = parser.parse(some)
                 if batch is not None:
                     yield batch
 
-    def kinds(self, fragment: Fragment) -> tuple[tuple[str, str], ...]:
+    def kinds(self) -> tuple[tuple[str, str], ...]:
         """Return every key of the first rows with its type."""
-        rows = _first_rows(fragment)
+        rows = self._first_rows()
         within = {name for row in rows for name, value in row.items() if isinstance(value, dict)}
         found = kinds_of(rows).items()
         return tuple((n, "object" if n in within and kind == pa.string() else str(kind)) for n, kind in found)
 
-    def list_length(self, fragment: Fragment, name: str) -> int | None:
+    def list_length(self, name: str) -> int | None:
         """Return how many numbers the first list of a column holds, among the first rows."""
-        for row in _first_rows(fragment):
+        for row in self._first_rows():
             value = row.get(name)
             if isinstance(value, list):
                 return len(value)
@@ -583,41 +583,97 @@ class JsonReader(Reader):
                 return size if isinstance(size, int) else len(value["values"])
         return None
 
+    def blocks_and_batches(self, resolved: ResolvedColumns) -> Iterator[tuple[bytes, pa.RecordBatch | None]]:
+        """Stream whole lines of a fragment, each block with the chosen columns of its rows.
 
-READER = JsonReader()
+        The bytes are the file's own where more can be written beside them (`kept_bytes`), and else UTF-8.
+        Joined, they are the file. The last line may lack its line end; blank lines may stand anywhere, and a
+        block of nothing else has no batch.
+        """
+        kept = kept_bytes(self.fragment)
+        parser = LineParser(
+            resolved.stored,
+            shown=self.fragment.shown,
+            numbers=resolved.numbers,
+            telling=[name for name in resolved.telling if name in resolved.stored],
+        )
+        for block in self._blocks(decoded=not kept):
+            yield block, parser.parse(self._as_utf8(block) if kept else block)
+
+    def _first_rows(self) -> list[Row]:
+        """Return rows from the beginning, all of a short file, without losing anything of a pipe."""
+
+        def rows(block: bytes) -> list[Row]:
+            return list(rows_in(block, (), shown=self.fragment.shown))
+
+        if self.fragment.pipe is not None and self.fragment.streams:
+            head = self._as_utf8(self.fragment.pipe.first_lines())
+        else:
+            return next(filter(None, (rows(block) for block in self._blocks(size=_HEAD))), [])
+        return rows(head)
+
+    def _all_kinds(self) -> "_Keys":
+        if self.fragment.pipe is not None:
+            self.fragment.pipe.spooled()
+        found = _Keys()
+        quick = True
+        for block in self._blocks():
+            start = 0
+            for some in _cut(block) if quick else ():
+                rows = some.count(b"\n")
+                # Objects may stand in one line, and that cannot be cut.
+                wild = rows < 2 and some.count(b"{") * some.count(b":") > 8 * _CELLS
+                kinds = None if wild or some.isspace() else quick_kinds(some)
+                # Where most of a piece was empty, values are looked at one by one from here on.
+                quick = kinds is None or rows * len(kinds) * _LEAST_QUICK <= max(
+                    _CELLS >> 6, some.count(b":")
+                )
+                if kinds is None or not quick:
+                    break
+                found.add(kinds, rows=rows, values=dict.fromkeys(kinds, rows))
+                found.beyond |= _beyond_floats(some, found.beyond)
+                start += len(some)
+            if rest := block[start:]:
+                by_hand = list(rows_in(rest, (), shown=self.fragment.shown, rows_before=found.rows))
+                values = Counter(chain.from_iterable(by_hand))
+                found.add(kinds_of(by_hand), rows=len(by_hand), values=values)
+                found.beyond |= _keys_beyond_floats(by_hand)
+        for name in found.beyond & found.kinds.keys():
+            # As text they stay what they are.
+            if pa.types.is_float64(found.kinds[name]):
+                found.kinds[name] = pa.string()
+        return found
+
+    def _blocks(self, *, decoded: bool = True, size: int | None = None) -> Iterator[bytes]:
+        """Cut a file into whole lines, in blocks of about a size."""
+        rest: list[bytes] = []
+        with self._reported(), chunks_of(self.fragment, decoded=decoded) as read:
+            while chunk := read(size or _BLOCK):
+                cut = chunk.rfind(b"\n") + 1
+                if cut:
+                    yield b"".join([*rest, chunk[:cut]])
+                    rest = []
+                rest.append(chunk[cut:])
+                if sum(map(len, rest)) > _LONGEST:
+                    msg = f"{self.fragment.shown}: a line is longer than {_LONGEST >> 20} MiB"
+                    raise InputProblem(msg, "is it JSON Lines, one object a line?")
+            if last := b"".join(rest):
+                yield last
+
+    def _as_utf8(self, block: bytes) -> bytes:
+        if self.fragment.encoding is None:
+            return block
+        with self._reported():
+            return block.decode(self.fragment.encoding).encode()
+
+    def _reported(self) -> AbstractContextManager[None]:
+        shown = self.fragment.shown
+        return text_problems(
+            shown, lambda said: InputProblem(f"{shown} cannot be read: {first_line(said)}", DAMAGED)
+        )
 
 
-def blocks_and_batches(
-    fragment: Fragment, resolved: ResolvedColumns
-) -> Iterator[tuple[bytes, pa.RecordBatch | None]]:
-    """Stream whole lines of a fragment, each block with the chosen columns of its rows.
-
-    The bytes are the file's own where more can be written beside them (`kept_bytes`), and else UTF-8. Joined,
-    they are the file. The last line may lack its line end; blank lines may stand anywhere, and a block of
-    nothing else has no batch.
-    """
-    kept = kept_bytes(fragment)
-    parser = LineParser(
-        resolved.stored,
-        shown=fragment.shown,
-        numbers=resolved.numbers,
-        telling=[name for name in resolved.telling if name in resolved.stored],
-    )
-    for block in _blocks(fragment, decoded=not kept):
-        yield block, parser.parse(_as_utf8(block, fragment) if kept else block)
-
-
-def _first_rows(fragment: Fragment) -> list[Row]:
-    """Return rows from the beginning, all of a short file, without losing anything of a pipe."""
-
-    def rows(block: bytes) -> list[Row]:
-        return list(rows_in(block, (), shown=fragment.shown))
-
-    if fragment.pipe is not None and fragment.streams:
-        head = _as_utf8(fragment.pipe.first_lines(), fragment)
-    else:
-        return next(filter(None, (rows(block) for block in _blocks(fragment, size=_HEAD))), [])
-    return rows(head)
+READER = JsonReader
 
 
 @dataclass(slots=True)
@@ -648,37 +704,6 @@ class _Keys:
             each = values / self.rows
             msg = f"{shown}: {len(names):,} keys, of which a row has {each:.2g}: nearly all columns are empty"
             raise InputProblem(msg, f"name at most {MOST_KEYS:,} of them with --keep, or write JSON lines")
-
-
-def _all_kinds(fragment: Fragment) -> _Keys:
-    if fragment.pipe is not None:
-        fragment.pipe.spooled()
-    found = _Keys()
-    quick = True
-    for block in _blocks(fragment):
-        start = 0
-        for some in _cut(block) if quick else ():
-            rows = some.count(b"\n")
-            # Objects may stand in one line, and that cannot be cut.
-            wild = rows < 2 and some.count(b"{") * some.count(b":") > 8 * _CELLS
-            kinds = None if wild or some.isspace() else quick_kinds(some)
-            # Where most of a piece was empty, values are looked at one by one from here on.
-            quick = kinds is None or rows * len(kinds) * _LEAST_QUICK <= max(_CELLS >> 6, some.count(b":"))
-            if kinds is None or not quick:
-                break
-            found.add(kinds, rows=rows, values=dict.fromkeys(kinds, rows))
-            found.beyond |= _beyond_floats(some, found.beyond)
-            start += len(some)
-        if rest := block[start:]:
-            by_hand = list(rows_in(rest, (), shown=fragment.shown, rows_before=found.rows))
-            values = Counter(chain.from_iterable(by_hand))
-            found.add(kinds_of(by_hand), rows=len(by_hand), values=values)
-            found.beyond |= _keys_beyond_floats(by_hand)
-    for name in found.beyond & found.kinds.keys():
-        # As text they stay what they are.
-        if pa.types.is_float64(found.kinds[name]):
-            found.kinds[name] = pa.string()
-    return found
 
 
 def _keys_beyond_floats(rows: Iterable[object]) -> set[str]:
@@ -729,34 +754,3 @@ def _cut(block: bytes, keys: int | None = None) -> Iterator[bytes]:
             start, rows, most = end, 0, 0
         end, rows, most = stop, rows + lines, most + colons
     yield block[start:]
-
-
-def _blocks(fragment: Fragment, *, decoded: bool = True, size: int | None = None) -> Iterator[bytes]:
-    """Cut a file into whole lines, in blocks of about a size."""
-    rest: list[bytes] = []
-    with _reported(fragment), chunks_of(fragment, decoded=decoded) as read:
-        while chunk := read(size or _BLOCK):
-            cut = chunk.rfind(b"\n") + 1
-            if cut:
-                yield b"".join([*rest, chunk[:cut]])
-                rest = []
-            rest.append(chunk[cut:])
-            if sum(map(len, rest)) > _LONGEST:
-                msg = f"{fragment.shown}: a line is longer than {_LONGEST >> 20} MiB"
-                raise InputProblem(msg, "is it JSON Lines, one object a line?")
-        if last := b"".join(rest):
-            yield last
-
-
-def _as_utf8(block: bytes, fragment: Fragment) -> bytes:
-    if fragment.encoding is None:
-        return block
-    with _reported(fragment):
-        return block.decode(fragment.encoding).encode()
-
-
-def _reported(fragment: Fragment) -> AbstractContextManager[None]:
-    shown = fragment.shown
-    return text_problems(
-        shown, lambda said: InputProblem(f"{shown} cannot be read: {first_line(said)}", DAMAGED)
-    )

@@ -23,7 +23,7 @@ import pyarrow as pa
 from calibcli.data.arrays import Column, list_column, numbers, texts
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.objects import is_object, opened
-from calibcli.data.readers import Fragment, Reader, batch_rows, read_problems
+from calibcli.data.readers import Reader, batch_rows, read_problems
 from calibcli.data.values import in_double
 from calibcli.errors import InputProblem
 from calibcli.values import dataclass
@@ -88,15 +88,15 @@ class _Column:
 class NpzReader(Reader):
     """Arrays side by side."""
 
-    def header(self, fragment: Fragment) -> tuple[str, ...]:
-        with _opened(fragment) as archive:
+    def header(self) -> tuple[str, ...]:
+        with self._opened() as archive:
             return _names(archive)
 
     def streamed(
-        self, fragment: Fragment, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
+        self, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
-        with _opened(fragment) as archive, ExitStack() as open_arrays:
-            columns = _columns(archive, _names(archive) if names is None else names, fragment.shown)
+        with self._opened() as archive, ExitStack() as open_arrays:
+            columns = _columns(archive, _names(archive) if names is None else names, self.fragment.shown)
             most = batch_rows(max(1, sum(one.size for one in columns)))
             parts = [
                 _rows(one, open_arrays.enter_context(_stream(archive, one.name)), most) for one in columns
@@ -106,28 +106,42 @@ class NpzReader(Reader):
                 arrays = [_array(part, one) for part, one in zip(values, columns, strict=True)]
                 yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
-    def schema(self, fragment: Fragment, resolved: ResolvedColumns) -> pa.Schema:
-        with _opened(fragment) as archive:
-            columns = _columns(archive, resolved.carries(_names(archive)), fragment.shown)
+    def schema(self, resolved: ResolvedColumns) -> pa.Schema:
+        with self._opened() as archive:
+            columns = _columns(archive, resolved.carries(_names(archive)), self.fragment.shown)
         return pa.schema([pa.field(one.name, one.kind) for one in columns])
 
-    def kinds(self, fragment: Fragment) -> tuple[tuple[str, str], ...]:
-        with _opened(fragment) as archive:
+    def kinds(self) -> tuple[tuple[str, str], ...]:
+        with self._opened() as archive:
             return tuple((name, _described(archive, name).said) for name in _names(archive))
 
-    def row_count(self, fragment: Fragment) -> int | None:
+    def row_count(self) -> int | None:
         """Return how many rows there are, where all arrays have the same number."""
-        with _opened(fragment) as archive:
+        with self._opened() as archive:
             lengths = {(_described(archive, name).shape or (1,))[0] for name in _names(archive)}
         return lengths.pop() if len(lengths) == 1 else None
 
-    def list_length(self, fragment: Fragment, name: str) -> int | None:
-        with _opened(fragment) as archive:
+    def list_length(self, name: str) -> int | None:
+        with self._opened() as archive:
             shape = _described(archive, name).shape
         return shape[1] if len(shape) == 2 else None
 
+    @contextmanager
+    def _opened(self) -> Iterator[zipfile.ZipFile]:
+        location = self.fragment.location
+        with (
+            read_problems(self.fragment.shown, " as npz", *_DAMAGES),
+            opened(location) if is_object(location) else Path(location).open("rb") as file,
+            zipfile.ZipFile(cast("IO[bytes]", file)) as archive,
+        ):
+            _refuse_several(archive)
+            if not _names(archive):
+                msg = f"{self.fragment.shown} cannot be read as npz: it holds no arrays"
+                raise InputProblem(msg, "unpack it first, if it is a zip of something else")
+            yield archive
 
-READER = NpzReader()
+
+READER = NpzReader
 
 
 def _names(archive: zipfile.ZipFile) -> tuple[str, ...]:
@@ -241,18 +255,3 @@ def _refuse_several(archive: zipfile.ZipFile) -> None:
     if min((one.header_offset for one in archive.infolist()), default=0) > 0:
         msg = "something stands before it: are several files in one? Then name them one by one instead"
         raise zipfile.BadZipFile(msg)
-
-
-@contextmanager
-def _opened(fragment: Fragment) -> Iterator[zipfile.ZipFile]:
-    location = fragment.location
-    with (
-        read_problems(fragment.shown, " as npz", *_DAMAGES),
-        opened(location) if is_object(location) else Path(location).open("rb") as file,
-        zipfile.ZipFile(cast("IO[bytes]", file)) as archive,
-    ):
-        _refuse_several(archive)
-        if not _names(archive):
-            msg = f"{fragment.shown} cannot be read as npz: it holds no arrays"
-            raise InputProblem(msg, "unpack it first, if it is a zip of something else")
-        yield archive

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from calibcli.data.arrays import DAMAGED, checked_batch
 from calibcli.data.objects import is_object, opened_file, source_of
-from calibcli.data.readers import Fragment, Reader, batch_rows, read_problems
+from calibcli.data.readers import Reader, batch_rows, read_problems
 from calibcli.errors import InputProblem
 
 
@@ -165,51 +165,64 @@ _ALL_BUFFERS = 1 << 26
 class ParquetReader(Reader):
     """Row groups, one after the other."""
 
-    def stored(self, fragment: Fragment) -> pa.Schema:
-        with _opened(fragment) as file:
+    def stored(self) -> pa.Schema:
+        with self._opened() as file:
             return file.schema_arrow
 
     def streamed(
-        self, fragment: Fragment, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
+        self, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
         columns = None if names is None else list(names)
         seen = [name for name in words if columns is not None and name in columns]
         buffers = width if columns is None else max(1, len(columns))
-        with _opened(fragment, columns=buffers) as file:
+        with self._opened(columns=buffers) as file:
             kinds = file.schema_arrow if seen else None
             text = [] if kinds is None else [name for name in seen if _is_text(kinds.field(name).type)]
             if not text:
-                yield from _batches(file, fragment, columns, width=width)
+                yield from self._batches(file, columns, width=width)
                 return
         # What a file is to read as a dictionary is settled as it is opened.
-        with _opened(fragment, as_dictionary=text, columns=buffers) as file:
-            yield from _batches(file, fragment, columns, width=width)
+        with self._opened(as_dictionary=text, columns=buffers) as file:
+            yield from self._batches(file, columns, width=width)
 
-    def row_count(self, fragment: Fragment) -> int | None:
-        return sum(self.row_group_rows(fragment))
+    def row_count(self) -> int | None:
+        return sum(self.row_group_rows())
 
-    def row_group_rows(self, fragment: Fragment) -> list[int]:
-        with _opened(fragment) as file:
-            if not is_object(fragment.location):
-                _refuse_several(file, fragment.location)
-            return rows_of_groups(file, shown=fragment.shown)
+    def row_group_rows(self) -> list[int]:
+        with self._opened() as file:
+            if not is_object(self.fragment.location):
+                _refuse_several(file, self.fragment.location)
+            return rows_of_groups(file, shown=self.fragment.shown)
 
+    def _batches(
+        self, file: pq.ParquetFile, columns: list[str] | None, *, width: int
+    ) -> Iterator[pa.RecordBatch]:
+        groups = range(file.num_row_groups) if self.fragment.row_groups is None else self.fragment.row_groups
+        chunks = Chunks(file, groups=groups, names=columns, shown=self.fragment.shown)
+        if len(groups):
+            for batch in file.iter_batches(
+                batch_size=batch_rows(width), row_groups=list(groups), columns=columns, use_threads=False
+            ):
+                chunks.came(batch.num_rows)
+                yield checked_batch(batch, shown=self.fragment.shown)
+        chunks.end()
 
-READER = ParquetReader()
-
-
-def _batches(
-    file: pq.ParquetFile, fragment: Fragment, columns: list[str] | None, *, width: int
-) -> Iterator[pa.RecordBatch]:
-    groups = range(file.num_row_groups) if fragment.row_groups is None else fragment.row_groups
-    chunks = Chunks(file, groups=groups, names=columns, shown=fragment.shown)
-    if len(groups):
-        for batch in file.iter_batches(
-            batch_size=batch_rows(width), row_groups=list(groups), columns=columns, use_threads=False
+    @contextmanager
+    def _opened(
+        self, as_dictionary: list[str] | None = None, *, columns: int = 1
+    ) -> Iterator[pq.ParquetFile]:
+        with (
+            read_problems(self.fragment.shown, " as Parquet", UnicodeError),
+            key_problems(self.fragment.shown),
+            source_of(self.fragment.location) as source,
+            open_parquet(
+                source, self.fragment.location, columns=columns, as_dictionary=as_dictionary
+            ) as file,
         ):
-            chunks.came(batch.num_rows)
-            yield checked_batch(batch, shown=fragment.shown)
-    chunks.end()
+            yield file
+
+
+READER = ParquetReader
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -244,16 +257,3 @@ def _refuse_several(read: pq.ParquetFile, path: str) -> None:
                 msg = "another file begins within it: name several files one by one instead"
                 raise pa.ArrowInvalid(msg)
             tail = more[-2 * len(_MAGIC) :]
-
-
-@contextmanager
-def _opened(
-    fragment: Fragment, as_dictionary: list[str] | None = None, *, columns: int = 1
-) -> Iterator[pq.ParquetFile]:
-    with (
-        read_problems(fragment.shown, " as Parquet", UnicodeError),
-        key_problems(fragment.shown),
-        source_of(fragment.location) as source,
-        open_parquet(source, fragment.location, columns=columns, as_dictionary=as_dictionary) as file,
-    ):
-        yield file

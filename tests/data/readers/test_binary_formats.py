@@ -17,7 +17,7 @@ from calibcli.commands.gathering import RAW, Gathered, gather
 from calibcli.commands.measure import measure_files
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.fragments import columns_of, list_fragments
-from calibcli.data.readers import npz, reader_of
+from calibcli.data.readers import reader_of
 from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import CalibcliError
 from calibcli.names import DataFormat, ViewName
@@ -250,7 +250,7 @@ def test_arrays_are_read_side_by_side(order: str, monkeypatch: pytest.MonkeyPatc
     (fragment,) = list_fragments(["a.npz"])
     resolved = columns_of(fragment, Columns("s"), labelled=False)
     with pytest.raises(CalibcliError, match="array 'classes': it has 2 rows, and there are 5 in 's'"):
-        list(npz.READER.batches_of_all(fragment, resolved))
+        list(reader_of(fragment).batches_of_all(resolved))
 
 
 @pytest.mark.parametrize(("letters", "least"), [(2, 1), (2000, 2)])
@@ -261,7 +261,7 @@ def test_batches_of_long_text_have_fewer_rows(
     monkeypatch.setattr("calibcli.data.readers._BATCH_NUMBERS", 1 << 16)
     np.savez("a.npz", s=np.full(200, 0.5), words=np.full(200, "ä").astype(f"U{letters}"))
     (fragment,) = list_fragments(["a.npz"])
-    batches = list(npz.READER.streamed(fragment, None, width=1))
+    batches = list(reader_of(fragment).streamed(None, width=1))
     assert len(batches) >= least
     assert max(batch.num_rows for batch in batches) * letters <= 1 << 17
     assert [text for batch in batches for text in batch["words"].to_pylist()] == ["ä"] * 200
@@ -278,13 +278,13 @@ def test_every_column_comes_with_its_type(kind: DataFormat) -> None:
         write_arrow({"t": ["a", "é", None, "b", "c"], "l": [[1]] * 5})
     (fragment,) = list_fragments([name])
     resolved = columns_of(fragment, Columns("s"), labelled=False)
-    reader = reader_of(kind)
-    whole = reader.schema(fragment, resolved)
-    batches = list(reader.batches_of_all(fragment, resolved))
+    reader = reader_of(fragment)
+    whole = reader.schema(resolved)
+    batches = list(reader.batches_of_all(resolved))
     assert all(batch.schema == whole for batch in batches)
     assert pa.Table.from_batches(batches)["s"].to_pylist() == SCORES.tolist()
-    assert reader.row_count(fragment) == SCORES.size
-    assert [one for one, _ in reader.kinds(fragment)] == whole.names
+    assert reader.row_count() == SCORES.size
+    assert [one for one, _ in reader.kinds()] == whole.names
 
 
 @pytest.mark.parametrize("columns", [0, 100, 3_000])

@@ -144,7 +144,7 @@ def test_batches_of_many_scores_are_not_short(tmp_path: Path, monkeypatch: pytes
     resolved = columns_of(fragment, BOTH)
     for least, sizes in ((25, [25, 25]), (10, [16, 16, 16, 2])):
         monkeypatch.setattr("calibcli.data.readers._ROWS_OF_SCORES", least)
-        assert [one.num_rows for one in reader_of(fragment.format).batches(fragment, resolved)] == sizes
+        assert [one.num_rows for one in reader_of(fragment).batches(resolved)] == sizes
 
 
 def test_many_names_mean_what_each_of_them_does() -> None:

@@ -64,7 +64,7 @@ def ours(odd: Odd, path: str) -> Found:
     rows: Found = []
     for fragment in list_fragments([path], input_format=said):
         resolved = columns_of(fragment, Columns("score", "label"))
-        for batch in reader_of(fragment.format).batches(fragment, resolved):
+        for batch in reader_of(fragment).batches(resolved):
             columns = (batch.column(name).to_pylist() for name in ("score", "label"))
             rows += [(number(score), number(label)) for score, label in zip(*columns, strict=True)]
     return rows

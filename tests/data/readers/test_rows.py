@@ -20,7 +20,7 @@ import calibcli
 from calibcli.data.fragments import list_fragments
 from calibcli.data.readers import csv as csv_reader
 from calibcli.data.readers import jsonl as json_lines
-from calibcli.data.readers.arrow import codec_of
+from calibcli.data.readers.arrow import ArrowReader
 from calibcli.data.records import Block
 from calibcli.errors import InputProblem
 from command_line import CHURN, ROOT
@@ -411,7 +411,7 @@ def test_arrow_files_of_polars_are_read(how: dict[str, Any], more: int, tmp_path
     assert MORE in ended("measure", tmp_path / "b.arrow", *LABELLED).err
     (tmp_path / "a.arrow.gz").write_bytes(gzip.compress(content))
     assert "decompress it first" in ended("measure", tmp_path / "a.arrow.gz", *LABELLED).err
-    assert codec_of(list_fragments([str(tmp_path / "a.arrow")])[0]) == how.get("compression")
+    assert ArrowReader(list_fragments([str(tmp_path / "a.arrow")])[0]).codec() == how.get("compression")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from calibcli.data.formats import keeps_ascii
 from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.readers import jsonl
 from calibcli.data.readers import jsonl as json_lines
-from calibcli.data.readers.csv import layout, text_of
+from calibcli.data.readers.csv import CsvReader
 from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import CalibcliError, IdleOption, UsageProblem
 from calibcli.names import DataFormat, OnMissing
@@ -155,9 +155,10 @@ def test_bytes_are_given_as_they_are_where_they_can_be_kept() -> None:
     for encoding, expected in (("latin-1", text.encode("latin-1")), ("utf-16", text.encode())):
         Path("a.csv").write_bytes(text.encode(encoding))
         (fragment,) = list_fragments(["a.csv"], input_format=InputFormat(encoding=encoding))
-        within = layout(fragment)
+        reader = CsvReader(fragment)
+        within = reader.layout()
         assert within.names == ("é", "score")
-        with text_of(fragment, within) as chunk:
+        with reader.text(within) as chunk:
             assert chunk(100) == expected
 
 
@@ -168,7 +169,7 @@ def test_lines_come_with_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("a.jsonl").write_bytes(content)
     (fragment,) = list_fragments(["a.jsonl"], input_format=InputFormat(encoding="latin-1"))
     resolved = columns_of(fragment, Columns("score"), labelled=False)
-    blocks = list(jsonl.blocks_and_batches(fragment, resolved))
+    blocks = list(jsonl.JsonReader(fragment).blocks_and_batches(resolved))
     assert b"".join(block for block, _ in blocks) == content
     values = [value for _, batch in blocks if batch for value in batch.column("score").to_pylist()]
     assert values == [0.25, 0.5] * 9 + [1.0]
@@ -185,7 +186,7 @@ def test_every_key_becomes_a_column() -> None:
     Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (fragment,) = list_fragments(["a.jsonl"])
     resolved = columns_of(fragment, Columns("score"), labelled=False)
-    whole = jsonl.READER.schema(fragment, resolved)
+    whole = jsonl.JsonReader(fragment).schema(resolved)
     assert dict(zip(whole.names, map(str, whole.types), strict=True)) == {
         "score": "double",
         "n": "double",
@@ -196,7 +197,7 @@ def test_every_key_becomes_a_column() -> None:
         "b": "bool",
         "late": "int64",
     }
-    (batch,) = jsonl.READER.batches_of_all(fragment, resolved)
+    (batch,) = jsonl.JsonReader(fragment).batches_of_all(resolved)
     assert batch.schema == whole
     assert batch.to_pydict() == {
         "score": [1.0, 0.5, None],
