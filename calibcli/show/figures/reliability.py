@@ -226,7 +226,7 @@ def sides_of(curve: BinnedCurve, limits: Limits) -> tuple[Floats, Floats]:
 
 _THINNEST, _THICKEST = 0.7, 2.8
 
-# A stretch of curve shorter than this part of the axis is a single score, and drawn as a dot.
+# A stretch of curve shorter than this part of the axis, as it is drawn, is a single score, and a dot.
 _DOT = 0.004
 
 
@@ -353,13 +353,13 @@ def _draw_dots(panel: Panel, curve: Strokes, dark: Floats) -> None:
     """Mark stretches of curve that are single scores, with a stem to the base."""
     axes, look, limits, ink = panel.main, panel.look, panel.limits, panel.look.palette.ink
     for run in unbroken(curve.x):
-        if curve.x[run[-1]] - curve.x[run[0]] > _DOT * limits.span:
+        if np.ptp(limits.shares(curve.x[run[[0, -1]]])) > _DOT:
             continue
         top = run[int(np.argmax(curve.density[run]))]
         x, y, base = curve.x[top], curve.y[top], curve.base[top]
         width = _THINNEST + (_THICKEST - _THINNEST) * dark[top]
-        half = 0.003 * limits.span
-        sides = limits.held(np.array([x - half])), limits.held(np.array([x + half]))
+        place = limits.shares(np.array([x]))
+        sides = limits.held(limits.at(place - 0.003)), limits.held(limits.at(place + 0.003))
         low, high = (np.array([one]) for one in (base, y))
         draw_area(panel, sides, (low, low), (high, high), dark=dark[[top]])
         axes.plot([x], [y], **look.dots(ink, 1.6 * width + 1.0), zorder=3.0)

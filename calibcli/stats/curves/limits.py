@@ -274,9 +274,11 @@ def _by_log_odds(extent: Extent) -> Limits:
     score, rate, mass, lower, upper = extent.columns
     share = mass / mass.sum()
     inner = (score >= FARTHEST) & (score <= 1.0 - FARTHEST)
-    reached = np.cumsum(share[inner]) / share[inner].sum()
-    first, last = np.searchsorted(reached, [_STRAY, 1.0 - _STRAY])
-    held = score[inner][[first, min(last, reached.size - 1)]]
+    # Where events are rare, next to no rows may hold most of them.
+    parts = share[inner] * np.stack((np.ones_like(rate), rate, 1.0 - rate))[:, inner]
+    reached = [np.cumsum(part) / part.sum() for part in parts if part.sum() > 0.0]
+    first, last = np.array([np.searchsorted(one, [_STRAY, 1.0 - _STRAY]) for one in reached]).T
+    held = score[inner][[first.min(), min(last.max(), np.count_nonzero(inner) - 1)]]
     dense = rate[(mass >= 0.02 * mass.max()) & (rate > 0.0) & (rate < 1.0)]
     low, high = min(held[0], dense.min(initial=1.0)), max(held[1], dense.max(initial=0.0))
     below = [tick for tick in LOG_ODDS_TICKS if tick <= low * (1.0 + _NEARLY)]

@@ -59,6 +59,23 @@ def test_a_closer_look_leaves_no_rows_out_unsaid() -> None:
     assert any("--binning equal-mass" in one.get_text() for one in figure.texts)
 
 
+def test_rare_events_are_seen_where_they_are_and_rows_at_0_as_one_score() -> None:
+    """By log-odds: next to no rows hold most events, and a score of its own is a narrow bar at any place."""
+    counts = np.array([3_000_000, 200_000, 200_000, 20, 10])
+    table = ScoreTable(np.array([0.0, 0.001, 0.01, 0.3, 0.4]), counts, np.array([60, 100, 1_000, 8, 5]))
+    rng = np.random.default_rng(0)
+    smooth = smooth_curve(table, bandwidth=0.5, generator=rng, log_odds=True)
+    binned = binned_curve(table, bins=bins_of(Binning.EQUAL_WIDTH, 15, table=table))
+    for limits in (binned_limits(binned, AxisScale.LOGIT), smooth_limits(smooth, AxisScale.LOGIT)):
+        assert limits.x[1] == 0.5
+    curve = ReliabilityCurve(PlotKind.SMOOTH, binned, smooth, 0.95, smooth)
+    figure = figure_of(curve, Words("rare", CAPTION), scale=AxisScale.LOGIT)
+    paths = [one.get_paths()[0].vertices[:, 0] for one in figure.axes[0].collections]
+    bars = [path for path in paths if path.size == 5]
+    assert bars
+    assert max(np.ptp(limits.shares(bar)) for bar in bars) < 0.01
+
+
 SHAPES = {
     "fifty rows": curve_of(spread(50), spread(50) ** 1.5),
     "one row": curve_of(np.array([0.3]), np.array([0.5])),
