@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from added_row import bounds as oracle
 from calibcli.commands.evaluation import reach_between
@@ -55,6 +56,26 @@ def losses(name: MeasureName, score: np.ndarray, label: np.ndarray) -> np.ndarra
     if name is BRIER:
         return (score - label) ** 2
     return np.where(label, -np.log(score), -np.log1p(-score))
+
+
+@pytest.mark.parametrize("rows", [100, 3_000, 100_000])
+@pytest.mark.parametrize("apart", [0.01, 0.5, 1.5])
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
+def test_no_interval_could_be_much_shorter(rows: int, apart: float, confidence: float) -> None:
+    """An end is at most 1.6 times as far as rows that none of these shows, or the normal margin, take it."""
+    rng, delta = np.random.default_rng(rows), 0.5 * (1.0 - confidence)
+    chance = rng.uniform(0.02, 0.98, rows)
+    noise = apart * rng.normal(size=(2, rows))
+    first, second = 1.0 / (1.0 + (1.0 / chance - 1.0) * np.exp(noise))
+    label = rng.random(rows) < chance
+    found = sums_of((first, second, label)).difference(BRIER, confidence=confidence)
+    assert found.interval is not None
+    lower, upper = found.interval.ends
+    apart_by = losses(BRIER, second, label) - losses(BRIER, first, label)
+    mean, unseen = apart_by.mean(), 1.0 - delta ** (1.0 / rows)
+    margin = norm.isf(delta) * apart_by.std() / math.sqrt(rows)
+    assert upper - mean <= 1.6 * max(margin, unseen * (1.0 - mean))
+    assert mean - lower <= 1.6 * max(margin, unseen * (1.0 + mean))
 
 
 def bounds(found: Difference) -> tuple[float | None, float | None]:
