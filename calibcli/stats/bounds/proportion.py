@@ -302,9 +302,10 @@ class Shares:
 
 
 def _together(one: Floats, other: Floats) -> Floats:
-    """Return the size of the correlation of two shares that no row counts for both of."""
+    """Return the size of the correlation of two shares that no row counts for both of: 1 where one is all."""
     rest = (1.0 - one) * (1.0 - other)
-    return np.asarray(np.minimum(np.sqrt(one * other / np.where(rest > 0.0, rest, 1.0)), 1.0))
+    square = np.where(rest > 0.0, one * other / np.where(rest > 0.0, rest, 1.0), 1.0)
+    return np.asarray(np.sqrt(np.minimum(square, 1.0)))
 
 
 # So many rows of the first, in any order, show the kinds that later rows are held against.
