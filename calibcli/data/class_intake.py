@@ -295,10 +295,13 @@ class ClassIntake(Intake):
         # Nor can a row be divided by such a sum.
         rows = np.flatnonzero(off & ~(total > 0.0) if self._several.on_sum is OnSum.NORMALISE else off)
         if not rows.size:
-            self.findings.normalised += int(np.count_nonzero(off))
-            result = probability.copy()
-            result[off] /= total[off, None]
-            return result
+            if off.any():
+                self.findings.normalised += int(np.count_nonzero(off))
+                # Those given may be the user's own.
+                probability = probability.copy()
+                probability[off] /= total[off, None]
+            # Rows lie one after the other, as they are counted.
+            return np.ascontiguousarray(probability)
         sums = total[rows]
         fault = Fault.among(rows, sums, places, value=f"a sum of {float(sums[0]):.6g}")
         self.findings.note(FaultKind.NOT_SUMMING, fault)

@@ -122,6 +122,12 @@ _BLOCK = 1 << 16
 _WAITING, _MOST_WAITING = 1 << 21, 1 << 24
 
 
+def _blocks(probability: Floats) -> Iterator[slice]:
+    """Yield rows that have so many scores together."""
+    step = max(1, _BLOCK // probability.shape[1])
+    return (slice(start, start + step) for start in range(0, len(probability), step))
+
+
 class _Rows(NamedTuple):
     probability: Floats
     label: Integers
@@ -188,10 +194,7 @@ class RunningClasses:
             self._waiting_scores += probability.size
             self._fold(self._enough)
             return
-        count = len(self._names)
-        step = max(1, _BLOCK // count)
-        for start in range(0, label.size, step):
-            some = slice(start, start + step)
+        for some in _blocks(probability):
             self._add(
                 probability[some],
                 label[some],
@@ -558,19 +561,20 @@ def log_loss_of(probability: Floats, label: Integers) -> Floats:
 
 def brier_of(probability: Floats, label: Integers) -> Floats:
     """Return the sum over classes of (p_c - 1[label = c])^2 of each row, shape (n,)."""
-    # Squares of what a sure row lacks are too small for a difference of sums to show them.
-    apart = probability.copy()
-    apart[np.arange(label.size), label] -= 1.0
-    return np.asarray(np.einsum("ij,ij->i", apart, apart))
+    found = np.empty(label.size)
+    for near in _blocks(probability):
+        # Squares of what a sure row lacks are too small for a difference of sums to show them.
+        apart = probability[near].copy()
+        apart[np.arange(len(apart)), label[near]] -= 1.0
+        found[near] = np.einsum("ij,ij->i", apart, apart)
+    return found
 
 
 def noise_of(probability: Floats) -> tuple[Floats, Floats]:
     """Return the variances of log loss and Brier score of each row whose label follows its probabilities."""
     log, brier = np.empty((2, len(probability)))
     count = probability.shape[1]
-    step = max(1, _BLOCK // count)
-    for start in range(0, len(probability), step):
-        near = slice(start, start + step)
+    for near in _blocks(probability):
         # A spread needs no more than single precision. Sums over few classes go along the rows.
         p = probability[near].astype(np.float32, order="F" if count < 64 else "C")
         for found, loss in ((log, np.log(np.maximum(p, np.finfo(np.float32).tiny))), (brier, p)):
