@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from calibcli.names import MeasureName
-from calibcli.stats.measures.bias import bias
+from calibcli.stats.measures.bias import bias, observed_rate
 from calibcli.stats.measures.clustered import Clusters, ClusterSums, clustered_difference, with_clusters
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.measures.scores import brier, log_loss
@@ -21,7 +21,12 @@ from claims.simulation import generator_of, most_misses, short_and_full
 Floats = np.ndarray
 # What is promised approximately is wrong so often at most where rows of a cluster are nearly copies.
 ERROR = 0.1
-MEASURES = {MeasureName.BIAS: bias, MeasureName.BRIER: brier, MeasureName.LOG_LOSS: log_loss}
+MEASURES = {
+    MeasureName.BIAS: bias,
+    MeasureName.OBSERVED_RATE: observed_rate,
+    MeasureName.BRIER: brier,
+    MeasureName.LOG_LOSS: log_loss,
+}
 
 
 def spread(mean: float, deviation: float) -> Callable[[Floats], Floats]:
@@ -83,6 +88,7 @@ def expected(name: MeasureName, score: Floats, rate: Floats) -> float:
     """Return the mean of a measure over labels of these rates."""
     ones, others = {
         MeasureName.BIAS: (1.0 - score, -score),
+        MeasureName.OBSERVED_RATE: (np.ones_like(score), np.zeros_like(score)),
         MeasureName.BRIER: ((1.0 - score) ** 2, score**2),
         MeasureName.LOG_LOSS: (-np.log(score), -np.log1p(-score)),
     }[name]
@@ -133,7 +139,7 @@ def test_intervals_heed_the_longer_tail(larger_are_worse: bool, count: int, conf
         rows = sizes_of(z) if larger_are_worse else np.full(count, 50.0)
         rate = expit(1.5 * z - 2.2) if larger_are_worse else rng.beta(0.4, 3.6, size=count)
         positive = rng.binomial(rows.astype(int), rate).astype(float)
-        clusters = Clusters(key, rows, positive - 0.1 * rows, ones, ones, positive)
+        clusters = Clusters(key, rows, positive - 0.1 * rows, ones, ones, positive, positive)
         found = replace(estimate, value=float(positive.sum() / rows.sum()) - 0.1)
         missed += outside(with_clusters(found, clusters, confidence=confidence).interval, truth)
     assert missed <= most_misses(times, 1.0 - confidence)

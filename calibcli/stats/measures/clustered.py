@@ -22,7 +22,7 @@ from calibcli.stats.table.running import Parts
 from calibcli.stats.table.sliced import NOTHING, Name, Registry, Sums, summed
 from calibcli.values import dataclass
 
-MEANS = (MeasureName.BIAS, *PAIRED)
+MEANS = (MeasureName.BIAS, MeasureName.OBSERVED_RATE, *PAIRED)
 # Clusters of equal weight; unequal ones count as those that would leave as much noise.
 LEAST_CLUSTERS = 20
 # As few clusters with a label that its score makes unlikely say too little of those that have not been seen.
@@ -45,6 +45,7 @@ class Clusters:
         weight: Of the weights; the number of rows where each counts once.
         log: Of weight times log loss, rows that were certain and wrong left out.
         surprised: Of the weights of rows whose label is the less likely one; half of them at a score of 1/2.
+        positive: Of the weights of rows with label 1.
     """
 
     key: Integers
@@ -53,6 +54,7 @@ class Clusters:
     squared: Floats
     log: Floats
     surprised: Floats
+    positive: Floats
 
     @property
     def count(self) -> int:
@@ -64,16 +66,19 @@ class Clusters:
         """How many clusters of equal weight would vary as much: (sum w)^2 / sum w^2; 0 without weight."""
         return _effective(self.weight)
 
-    @property
-    def surprising(self) -> tuple[float, str]:
-        """How many clusters of equal weight have any row that disagrees, or agrees, the fewer of the two."""
-        sides = {"disagree": self.surprised > 0.0, "agree": self.surprised < self.weight}
-        return min((_effective(self.weight[some]), word) for word, some in sides.items())
+    def rarer(self, name: MeasureName) -> tuple[float, str]:
+        """How many clusters of equal weight have a row of the rarer kind that a mean rests on, and which."""
+        seen, kinds = self.surprised, ("label and score disagree", "label and score agree")
+        if name is MeasureName.OBSERVED_RATE:
+            seen, kinds = self.positive, ("label 1 occurs", "label 0 occurs")
+        sides = zip((seen > 0.0, seen < self.weight), kinds, strict=True)
+        return min((_effective(self.weight[some]), kind) for some, kind in sides)
 
     def sums(self, name: MeasureName) -> Floats:
         """Return the sums of a measure that is a mean over rows."""
         of = {
             MeasureName.BIAS: self.residual,
+            MeasureName.OBSERVED_RATE: self.positive,
             MeasureName.BRIER: self.squared,
             MeasureName.LOG_LOSS: self.log,
         }
@@ -112,7 +117,7 @@ class ClusterSums:
         np.log1p(-score, out=loss, where=~label & (score < 1.0))
         each = np.ones_like(score) if weight is None else np.asarray(weight, np.float64)
         surprise = 0.5 + 0.5 * np.sign(np.abs(residual) - 0.5)
-        columns = (each, each * residual, each * residual**2, -each * loss, each * surprise)
+        columns = (each, each * residual, each * residual**2, -each * loss, each * surprise, each * label)
         places = self._registry.places(names)
         part = np.full(key.size, places[0]) if code is None else places[code]
         self._take(Sums(part, key, real=columns))
@@ -180,8 +185,9 @@ def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) 
     elif not math.isfinite(estimate.value):
         reasons = [_approximate(clusters), *none]
     else:
-        sums = clusters.sums(estimate.name)
-        found, why = _interval(estimate.value, sums, (clusters,), confidence=confidence)
+        found, why = _interval(
+            estimate.name, estimate.value, clusters.sums(estimate.name), (clusters,), confidence=confidence
+        )
         reasons = [_approximate(clusters), *why]
         if found is not None:
             found = _no_narrower(found, estimate.interval)
@@ -226,7 +232,7 @@ def clustered_difference(
     else:
         name = MeasureName(difference.name)
         sums = second.sums(name) - first.sums(name)
-        interval, reasons = _interval(difference.value, sums, (first, second), confidence=confidence)
+        interval, reasons = _interval(name, difference.value, sums, (first, second), confidence=confidence)
     if interval is not None:
         interval = _no_narrower(interval, difference.interval)
     assumptions = (INDEPENDENT_CLUSTERS, HELD_OUT, _approximate(first), *reasons)
@@ -242,7 +248,7 @@ def clustered_tests(
 
 
 def _interval(
-    mean: float, sums: Floats, scores: Sequence[Clusters], *, confidence: float
+    name: MeasureName, mean: float, sums: Floats, scores: Sequence[Clusters], *, confidence: float
 ) -> tuple[Interval | None, list[str]]:
     """Return the interval of a mean over rows, by the clusters under each score, or why there is none.
 
@@ -259,10 +265,10 @@ def _interval(
     if effective < LEAST_CLUSTERS * (1.0 - 1e-9):
         like = f"{count:,} clusters so unequal that they count as {effective:.3g}"
         return None, [f"no interval: {like}, fewer than {LEAST_CLUSTERS}"]
-    surprising, word = min(one.surprising for one in scores)
-    if surprising < LEAST_SURPRISED:
-        some = f"only in clusters that count as {surprising:.3g}, fewer than {LEAST_SURPRISED:.0f}"
-        return None, [f"no interval: label and score {word} {some}"]
+    rarer, kind = min(one.rarer(name) for one in scores)
+    if rarer < LEAST_SURPRISED:
+        some = f"only in clusters that count as {rarer:.3g}, fewer than {LEAST_SURPRISED:.0f}"
+        return None, [f"no interval: {kind} {some}"]
     total = float(clusters.weight.sum())
     left_out = 1.0 - clusters.weight / total
     departure = (sums - mean * clusters.weight) / left_out

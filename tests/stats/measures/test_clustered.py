@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from calibcli.errors import InputProblem
 from calibcli.names import MeasureName
 from calibcli.stats.measures import Estimate, clustered
-from calibcli.stats.measures.bias import bias
+from calibcli.stats.measures.bias import bias, observed_rate
 from calibcli.stats.measures.clustered import (
     EXACT,
     MEANS,
@@ -32,7 +32,12 @@ Floats = np.ndarray
 
 def estimates(table: ScoreTable) -> dict[MeasureName, Estimate]:
     """Return the three means as if rows were independent."""
-    return {M.BIAS: bias(table), M.BRIER: brier(table), M.LOG_LOSS: log_loss(table)}
+    return {
+        M.BIAS: bias(table),
+        M.OBSERVED_RATE: observed_rate(table),
+        M.BRIER: brier(table),
+        M.LOG_LOSS: log_loss(table),
+    }
 
 
 def world(seed: int, clusters: int = 30, rows: int = 400) -> tuple[Floats, Floats, Floats]:
@@ -77,7 +82,12 @@ def sums_of(key: Floats, score: Floats, label: Floats, **rest: Floats) -> Cluste
 def losses(name: MeasureName, score: Floats, label: Floats) -> Floats:
     """Return the loss of each row, written as in a textbook."""
     chance = np.where(label, score, 1 - score)
-    return {M.BIAS: label - score, M.BRIER: (label - score) ** 2, M.LOG_LOSS: -np.log(chance)}[name]
+    return {
+        M.BIAS: label - score,
+        M.OBSERVED_RATE: 1.0 * label,
+        M.BRIER: (label - score) ** 2,
+        M.LOG_LOSS: -np.log(chance),
+    }[name]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -102,7 +112,7 @@ def test_interval_is_that_of_the_jackknife_over_clusters(name: MeasureName, *, w
     assert found.interval is not None
     ends = mean - (t + max(-lean, 0.0)) * spread, mean + (t + max(lean, 0.0)) * spread
     plain = estimates(table)[name].interval
-    if name is not M.BIAS:
+    if name in {M.BRIER, M.LOG_LOSS}:
         # That of a loss is nowhere narrower than over rows, which make room for a costly one not seen yet.
         ends = min(ends[0], plain.lower), max(ends[1], plain.upper)
     assert (found.interval.lower, found.interval.upper) == pytest.approx(ends, rel=1e-9)
@@ -224,6 +234,25 @@ def test_events_in_few_clusters_leave_no_interval(events: tuple[int, ...], reaso
     ):
         assert found.interval is None
         assert f"no interval: {reason}" in found.assumptions
+
+
+@pytest.mark.parametrize(
+    ("clusters", "reason"),
+    [
+        (range(7), "no interval: label 1 occurs only in clusters that count as 7, fewer than 8"),
+        (range(3, 30), "no interval: label 0 occurs only in clusters that count as 3, fewer than 8"),
+        (range(8), None),
+    ],
+)
+def test_a_rate_needs_both_labels_in_clusters_enough(clusters: range, reason: str | None) -> None:
+    """Whatever the scores say: a score that never errs tells nothing of how a rate varies."""
+    key = np.repeat(np.arange(30), 4)
+    label = np.isin(key, clusters)
+    score = np.where(label, 0.9, 0.1)
+    whole = sums_of(key, score, label).whole()
+    found = with_clusters(observed_rate(ScoreTable.from_rows(score, label)), whole, confidence=0.95)
+    assert (found.interval is None) is (reason is not None)
+    assert reason is None or reason in found.assumptions
 
 
 def test_nothing_that_varies_leaves_no_interval() -> None:
