@@ -113,6 +113,9 @@ class OnRange(StrEnum):
     NULL = "null"
 
 
+LFS_POINTER = "version https://git-lfs.github.com/"
+"""How the text begins that Git LFS leaves in the place of a file."""
+
 GAVE_ZERO = "gave probability 0 to what happened"
 """What is said of rows whose log loss is infinite, of one score and of several classes."""
 

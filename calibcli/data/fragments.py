@@ -43,7 +43,7 @@ from calibcli.data.pipes import STDIN, Pipe, hand_on, handed_on
 from calibcli.data.readers import Fragment, partitions_of, reader_of
 from calibcli.errors import IdleOption, InputProblem
 from calibcli.families.formats import STREAM
-from calibcli.names import DataFormat
+from calibcli.names import LFS_POINTER, DataFormat
 from calibcli.options.numerals import reads_as_number
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSource
 from calibcli.values import dataclass
@@ -77,7 +77,7 @@ def _refuse_unused(requested: InputFormat, fragments: Sequence[Fragment]) -> Non
 
 
 # What stands in a clone in place of a large file.
-_POINTER = b"version https://git-lfs.github.com/"
+_POINTER = LFS_POINTER.encode()
 
 # Enough of a compressed file for its first block.
 _PACKED = 1 << 20

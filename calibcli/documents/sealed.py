@@ -24,6 +24,7 @@ from typing import Any, NoReturn, TypeVar
 from calibcli.codec import AGAIN, Node, quoted
 from calibcli.data.objects import content_of, content_of_file, is_object
 from calibcli.errors import DocumentProblem, InputProblem
+from calibcli.names import LFS_POINTER
 from calibcli.options.rows import DocumentInMemory, DocumentSource
 from calibcli.values import dataclass
 
@@ -345,6 +346,12 @@ def _not_json(error: json.JSONDecodeError, text: str) -> DocumentProblem:
     if unfinished and text.lstrip().startswith("{"):
         message = f"ends too early, at {place}"
         return DocumentProblem("$", message, f"the file was cut short: {AGAIN}")
+    if text.startswith(LFS_POINTER):
+        message = "is a pointer of Git LFS, and not the file itself"
+        return DocumentProblem("$", message, "fetch it: git lfs pull")
+    if text.startswith("<<<<<<< "):
+        message = "holds two documents that Git could not merge"
+        return DocumentProblem("$", message, "take one of them whole: git checkout --ours or --theirs")
     return DocumentProblem("$", f"is not JSON: {error.msg} at {place}", NO_JSON)
 
 

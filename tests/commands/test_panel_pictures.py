@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,7 +18,7 @@ from calibcli.commands.pictures.reliability import Stated, brief
 from calibcli.commands.plot import diagram_of, refuse_axis
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import CalibcliError, DocumentProblem, UsageProblem
-from calibcli.names import AxisScale, Binning, FitMethod, MeasureName, PlotKind, ViewName
+from calibcli.names import AxisScale, Binning, FitMethod, MeasureName, OnMissing, PlotKind, ViewName
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
 from calibcli.options.rows import Columns, RowRequest, SeveralClasses
@@ -162,6 +163,19 @@ def test_worst_groups_come_first_and_small_ones_are_listed(rows: str) -> None:
     assert "at 99.5 %, so that those of all 10 groups hold at once with 95 %" in diagram.drawn.foot[0]
     assert "Fewer than 100 rows, so not measured: country = c10 (" in diagram.drawn.foot[0]
     assert diagram.drawn.caption[0].startswith(f"ECE of all rows {ece(report).words()} at 95 % confidence")
+
+
+def test_partitions_are_one_title_and_dropped_rows_are_said(tmp_path: Path) -> None:
+    """A picture of groups names the folder, not a file that nobody named, and what it leaves out."""
+    frame = pd.DataFrame({"score": np.linspace(0.1, 0.9, 400), "label": np.arange(400) % 2})
+    for year, part in frame.groupby(np.arange(400) // 200 + 2023):
+        folder = tmp_path / "loans" / f"year={year}"
+        folder.mkdir(parents=True)
+        part.assign(label=part["label"].mask(part.index == part.index[0])).to_csv(folder / "x.csv")
+    columns = Columns("score", "label", by=("year",), on_missing=OnMissing.DROP)
+    diagram = diagram_of(PlotRequest([str(tmp_path / "loans")], columns))
+    assert diagram.title == "loans, 2 files: score by year"
+    assert "2 rows with a missing value left out." in diagram.drawn.foot
 
 
 def test_fewer_rows_may_be_enough(rows: str) -> None:

@@ -191,6 +191,8 @@ def test_statements_may_be_worded_differently(tmp_path: Path, fit_kind: Fit) -> 
             "is no artifact (not JSON: Expecting value at line 1,",
             "calibcli fit",
         ),
+        (b"version https://git-lfs.github.com/spec/v1\n", "is a pointer of Git LFS", "git lfs pull"),
+        (b"<<<<<<< HEAD\n{}\n", "holds two documents that Git could not merge", "one of them whole"),
         (b"PAR1\xff\xfe", "is not a text file", "not a calibcli document"),
         (b"[]", "is an array, should be an object", None),
         (b"3", "is 3, should be an object", None),

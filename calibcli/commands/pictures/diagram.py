@@ -24,7 +24,7 @@ from calibcli.options.rows import (
 )
 from calibcli.options.segmenting import Segmenting
 from calibcli.reports.input import InputSummary
-from calibcli.show.words import step_words
+from calibcli.show.words import plural, step_words
 from calibcli.stats.bounds import Interval
 from calibcli.stats.curves import Picture
 from calibcli.stats.table.grid import Table
@@ -208,8 +208,13 @@ def title_from(
 
     Folders would crowd out what differs from picture to picture.
     """
-    first = PurePath(files[0]).name or files[0]
+    path = PurePath(files[0])
+    first = path.name or files[0]
     shown = first if len(files) == 1 else f"{first} and {len(files) - 1} more"
+    if "=" in path.parent.name:
+        # Within partitions such as year=2024 files have names that say nothing.
+        whole = next((one.name for one in path.parents if "=" not in one.name), "") or path.parent.name
+        shown = f"{whole}, {plural(len(files), 'file')}"
     shown += f" where {' and '.join(where)}" if where else ""
     return f"{shown}: {score}" + ("" if artifact is None else f" through {PurePath(artifact).name}")
 

@@ -491,7 +491,8 @@ def _slices_diagram(tree: Node, found: _Many, *, ordered: bool = False) -> Diagr
     worst = f"{which}: {brief(ranked[0].name)}"
     caption = (said.whole, f"{counted}; {worst}") if said.whole else (worst, counted)
     picture = CurvePanels(PlotKind.CLASSES if said.meaning else PlotKind.GROUPS, panels)
-    foot = (*_foot(found, len(panels), ordered=ordered), *fit_rows_foot(tree.child("notes").texts()))
+    foot = (*_foot(found, len(panels), ordered=ordered), *_dropped(tree))
+    foot = (*foot, *fit_rows_foot(tree.child("notes").texts()))
     return Diagram(Drawn(picture, caption, foot), title_of_tree(tree, added=said.added))
 
 
