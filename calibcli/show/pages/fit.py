@@ -12,6 +12,7 @@ from calibcli.show.words import count, four, listed, plural, quoted, share
 from calibcli.stats.recalibrators.segments import SegmentMap, StrengthTrial
 from calibcli.stats.recalibrators.selection import CHEAP, NOTHING_CHANGED, RAW, Selection, Trial
 
+_INFINITE = "infinite: gave 0 or 1 to rows with the other label"
 _PAIRED = "Standard errors are of the difference to the best method, paired by fold."
 
 _RULE = (
@@ -61,8 +62,8 @@ def _strengths(found: SegmentMap) -> Grid:
         "penalty": lambda one: _strength(one.strength),
         "log loss": lambda one: four(one.loss),
         "above best": lambda one: f"{one.difference:.3g}",
-        "standard error": lambda one: f"{one.standard_error:.2g}",
-        "": lambda one: "chosen" if one.chosen else "",
+        "standard error": lambda one: "" if one.standard_error is None else f"{one.standard_error:.2g}",
+        "": lambda one: _INFINITE if one.loss == math.inf else "chosen" if one.chosen else "",
     }
     said = f"Mean log loss of rows left out, {plural(found.folds, 'fold')}; new rows may gain less."
     return grid_of(found.trials, cells, (said, _PAIRED, _PENALTY))
@@ -113,7 +114,7 @@ def _remark(trial: Trial) -> str:
     if trial.reason is not None:
         return f"not available: {trial.reason}"
     if trial.loss == math.inf:
-        return "infinite: gave 0 or 1 to rows with the other label"
+        return _INFINITE
     if trial.chosen:
         return "chosen: identity" if trial.method == RAW else "chosen"
     return ""

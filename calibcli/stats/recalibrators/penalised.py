@@ -567,13 +567,12 @@ class Losses:
     """Held-out log losses of a cross-validation, summed over each fold.
 
     Args:
-        rows: Of each fold, shape (n_folds,), as for the raw scores and for the curve of all rows.
+        rows: Of each fold, shape (n_folds,), as for the curve of all rows.
         segments: For each strength, shape (n_strengths, n_folds).
     """
 
     strengths: tuple[float, ...]
     rows: Floats
-    raw: Floats
     pooled: Floats
     segments: Floats
 
@@ -601,7 +600,6 @@ def cross_validated(
         variances: Of these terms at a strength of 1.
         whole: The same rows with the terms of values, before any of intersections.
     """
-    raw = np.array([summed_loss(problem.design.z, *fold) for fold in folds])
     many = np.array([float(rows.sum()) for _, rows in folds])
     few = many.sum() <= _NESTED
     # Shares in a variance that the rows left out had a say in would flatter.
@@ -618,7 +616,7 @@ def cross_validated(
     pooled, losses = (np.stack(one, axis=-1) for one in zip(*parts, strict=True))
     # Of few rows, less than the variances say would follow noise.
     some = tuple(one for one in STRENGTHS if one >= 1.0 or not few)
-    return Losses(some, many, raw, pooled, losses[: len(some)])
+    return Losses(some, many, pooled, losses[: len(some)])
 
 
 def _validated(problem: Problem, variances: Sequence[float], fold: Fold) -> tuple[float, Floats]:

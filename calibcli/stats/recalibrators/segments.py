@@ -219,9 +219,15 @@ class StrengthTrial(Declared):
         OrInfinite | None,
         "What the penalty is multiplied by; infinite for a curve of all rows alike, null for the raw scores.",
     ]
-    loss: Annotated[float, Between(0.0), "Mean log loss of rows left out of a fit, fold by fold."]
-    difference: Annotated[float, "The loss less that of the best."]
-    standard_error: Annotated[float, Between(0.0), "Of the difference, paired over folds."]
+    loss: Annotated[
+        OrInfinite,
+        Between(0.0),
+        "Mean log loss of rows left out of a fit, fold by fold; infinite where a certain score was wrong.",
+    ]
+    difference: Annotated[OrInfinite, "The loss less that of the best."]
+    standard_error: Annotated[
+        float | None, Between(0.0), "Of the difference, paired over folds; null where the loss is infinite."
+    ]
     chosen: Annotated[bool, "Whether this is the one that was chosen."]
 
 
@@ -394,7 +400,7 @@ def fit_segments(
     problem, variances = penalised.with_variances(whole)
     parts = _folds(rows, ones, folds, generator)
     losses = penalised.cross_validated(problem, parts, variances=variances, whole=whole)
-    trials = _trials(losses)
+    trials = _trials(losses, np.array([float(_raw_losses(score, *fold).sum()) for fold in parts]))
     strength = next(one.strength for one in trials if one.chosen)
     at, gap, design = _optimum(problem, variances, strength)
     terms = tuple(
@@ -465,35 +471,45 @@ def _folds(
     return found
 
 
-def _trials(losses: penalised.Losses) -> tuple[StrengthTrial, ...]:
-    """Return what was tried, and which was chosen.
+def _raw_losses(score: Floats, ones: Floats, rows: Floats) -> Floats:
+    """Return the summed log loss of each score as it is, infinite where a certain one was wrong."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        missed = np.where(ones > 0.0, ones * np.log(score), 0.0)
+        return -missed - np.where(rows > ones, (rows - ones) * np.log1p(-score), 0.0)
+
+
+def _trials(losses: penalised.Losses, raw: Floats) -> tuple[StrengthTrial, ...]:
+    """Return what was tried, and which was chosen; `raw` is the loss of the raw scores in each fold.
 
     Of all repairs that is the strongest penalty whose loss exceeds the least by at most half a standard error
     of the difference; but the raw scores stay unless that beats them by more than a whole one.
     """
     rows = float(losses.rows.sum())
-    tried: list[tuple[float | None, Floats]] = [(None, losses.raw), (math.inf, losses.pooled)]
+    tried: list[tuple[float | None, Floats]] = [(None, raw), (math.inf, losses.pooled)]
     tried += list(zip(losses.strengths, losses.segments, strict=True))
     means = [float(one.sum()) / rows for _, one in tried]
     best = 1 + int(np.argmin(means[1:]))
     apart = [_difference(one, tried[best][1], losses.rows) for _, one in tried]
     chosen = next(k for k, (more, error) in enumerate(apart) if k and more <= _HALF * error)
-    more, error = _difference(losses.raw, tried[chosen][1], losses.rows)
+    more, error = _difference(raw, tried[chosen][1], losses.rows)
     chosen = chosen if more > error else 0
     top = int(np.argmin(means))
     trials = []
     for place, ((strength, one), mean) in enumerate(zip(tried, means, strict=True)):
         more, error = _difference(one, tried[top][1], losses.rows)
         loss, more, error = (round(value, _DIGITS) for value in (mean, more, error))
-        trials.append(StrengthTrial(strength, loss, more, error, place == chosen))
+        known = error if math.isfinite(loss) else None
+        trials.append(StrengthTrial(strength, loss, more, known, place == chosen))
     return tuple(trials)
 
 
 def _difference(one: Floats, other: Floats, rows: Floats) -> tuple[float, float]:
-    """Return how much larger a mean loss is, and its standard error over folds."""
+    """Return how much larger a mean loss is, and its standard error over folds; none of an infinite one."""
     share = rows / rows.sum()
     apart = (one - other) / np.maximum(rows, 1.0)
     mean = float(share @ apart)
+    if math.isinf(mean):
+        return mean, 0.0
     return mean, math.sqrt(float(share @ (apart - mean) ** 2) / (rows.size - 1))
 
 
@@ -523,12 +539,7 @@ def _measured(found: SegmentMap, leaves: Leaves, score: Floats) -> SegmentFit:
     rows, ones = leaves.rows.astype(float), leaves.positive.astype(float)
     z = logit(score)
     total = float(rows.sum())
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Infinite where a certain score was wrong.
-        each = -np.where(ones > 0.0, ones * np.log(score), 0.0) - np.where(
-            rows > ones, (rows - ones) * np.log1p(-score), 0.0
-        )
-    before = float(np.sum(each))
+    before = float(_raw_losses(score, ones, rows).sum())
     places = levels_of_leaves(leaves.part, found.columns)
     after = before if found.strength is None else penalised.summed_loss(found.logits(z, places), ones, rows)
     curve = found.predict_at(score, places)

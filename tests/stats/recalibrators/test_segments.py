@@ -1,6 +1,7 @@
 """Repair by segments: its optimum is one, and what it becomes where other fits are known."""
 
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -235,6 +236,21 @@ def test_certain_scores_are_limited_and_counted() -> None:
     after = found.predict(score, [mixed(column) for column in columns])
     assert after[:40].max() < 1e-6
     assert after[40:60].min() > 1.0 - 1e-6
+
+
+def test_raw_scores_of_infinite_loss_do_not_stay() -> None:
+    """One certain score was wrong, and scores are calibrated otherwise: any repair is better by its loss."""
+    score, label, columns = drawn(4_000, 6, effect=0.0)
+    score[:400], label[:400] = 0.0, False
+    assert fitted((score, label, columns)).map.strength is None
+    label[0] = True
+    kept = fitted((score, label, columns))
+    raw, *others = kept.map.trials
+    assert kept.map.strength is not None
+    assert kept.loss_before == raw.loss == raw.difference == math.inf
+    assert raw.standard_error is None
+    assert all(math.isfinite(one.loss) for one in others)
+    assert math.isfinite(kept.loss_after)
 
 
 def test_labels_that_the_score_parts_have_a_fit() -> None:
