@@ -79,7 +79,8 @@ _REVERSED = (
 )
 _BY_LABELS = (
     "every row of label 1 weighs {} and every other {}: leave out --weight if these are weights of classes "
-    "that a model was trained with; if rows were drawn by their labels values are right, and intervals rough"
+    "that a model was trained with; if rows were drawn by their labels values are right, and intervals "
+    "rough: docs/inputs.md (Weights) has better ones"
 )
 _REPEATED = (
     "every pair of score and label occurs {0}, or a multiple of that: were rows read {0}, as from two copies "
