@@ -482,7 +482,8 @@ class MeasureName(Explained):
             far out other scores may lie the rows do not tell.
         Estimator: The same of the curve at hand.
         Interval: For these scores, approximate; otherwise as for ici. Other rows of the population may have
-            scores farther out and with larger gaps.
+            scores farther out and with larger gaps. Where the largest gap is that of a few rows it holds less
+            often: of 100 rows of two scores, the bad one in about 5 of them, it missed in 9 % at 95 %.
         Assumes: As for ici.
         Reference: Harrell (2015), Regression Modeling Strategies; Austin & Steyerberg (2019), Statistics in
             Medicine 38.
