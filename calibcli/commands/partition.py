@@ -8,7 +8,7 @@ from calibcli.errors import IdleOption, UsageProblem
 from calibcli.families import Home
 from calibcli.names import DEFAULT_BINS, Binning, ClassMeasure, MeasureName, TestName
 from calibcli.options.measuring import FERRO_FRICKER, MOST_BINS, MURPHY
-from calibcli.options.numerals import in_full
+from calibcli.options.numerals import in_full, percent
 from calibcli.reports.measure import TableSummary
 from calibcli.show.words import field_name, share
 from calibcli.stats.measures.scores import certain_and_wrong
@@ -85,6 +85,8 @@ def shared_bins_notes(
     outside = _outside_lone_bin(table, bins.edges)
     if outside is not None:
         most = f"all but {outside:,} of {table.total_rows:,} rows" if outside else "all rows"
+        if outside and table.weighted:
+            most = f"rows with at least {percent(NEARLY_ALL)} of the weight"
         return (f"{most} lie in one of {bins.described}, where errors up and down cancel: {finer}",)
     moved = _moved_by_rounding(table, bins.edges)
     if requested:

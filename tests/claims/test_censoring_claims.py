@@ -28,7 +28,8 @@ def test_inverse_probabilities_of_censoring_leave_bias_its_interval(
     whoever was followed for the year 1 / P(not lost within it); `lost` is the share of those without an event
     that is lost.
     """
-    rng, hazard, found = generator_of("censoring", rows, center, lost, latest), -np.log1p(-lost), []
+    rng, hazard = generator_of("censoring", rows, center, lost, latest), -np.log1p(-lost)
+    found: list[bool] = []
     while len(found) < times:
         score = expit(rng.normal(center, 1.0, rows))
         label = rng.random(rows) < score

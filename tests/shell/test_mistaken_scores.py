@@ -91,6 +91,11 @@ def test_one_bin_for_nearly_all_rows_is_said(run: Run, tmp_path: Path) -> None:
 
     assert noted("measure", small, "-m", "ece")
     assert "all but 40 of 4,040 rows lie in one of 15" in run("measure", most, "-m", "ece").out
+    heavy = tmp_path / "heavy.csv"
+    few = "".join(f"{line.strip()},1\n" for line in lines[:9]) + "0.01,0,5000\n" + "0.9,1,1\n" * 9
+    heavy.write_text("score,label,w\n" + few)
+    told = "rows with at least 99 % of the weight lie in one of 15 equal-width bins"
+    assert told in run("measure", heavy, "-m", "ece", "-w", "w").out
     assert ONE_BIN + "--max-smece asks without bins" in run("verify", small, "--max-ece", "0.5").out
     assert noted("compare", small, "-s", "score", "--artifact", _shifted(run, tmp_path), "-m", "ece")
     assert noted("verify", small, "--max-ece", "0.5", "--state", tmp_path / "state.json")

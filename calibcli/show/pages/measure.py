@@ -102,7 +102,7 @@ def cluster_lines(clusters: ClusterSummary | None) -> list[Line]:
     many = f"{plural(clusters.count, 'cluster')} of dependent rows by {quoted(clusters.column)}"
     effective = clusters.effective
     worth = four(effective) if effective < 1_000.0 else count(round(effective))
-    worth = str(round(effective)) if effective == clusters.count else worth
+    worth = count(clusters.count) if effective == clusters.count else worth
     alike = f"{worth} cluster{'s' * (worth != '1')} of equal size"
     return [Line(f"{many}, worth as much as {alike}; {unlike_words(effective)}")]
 
