@@ -221,6 +221,21 @@ def test_refuted_scores_are_counted(run: Run, tmp_path: Path) -> None:
     assert "note: 1 row has a score of exactly 0 or 1 and the other label: it is certainly wrong" in text
 
 
+def test_untested_segments_say_what_came_and_what_was_expected(run: Run, tmp_path: Path) -> None:
+    """Scores of one in ten thousand are too few events to be tested, and a hundred of them came."""
+    frame = pd.DataFrame({"score": [1e-4] * 4_000 + [0.9999] * 1_000, "label": [0] * 4_000 + [1] * 1_000})
+    frame["part"] = ["calm"] * 2_500 + ["wrong"] * 1_500 + ["sure"] * 1_000
+    frame.loc[3_900:4_001, "label"] = [1] * 100 + [0] * 2
+    text = run("segments", in_csv(frame, tmp_path / "rows.csv"), "--on", "part").out
+    of_parts = (
+        "part = wrong (1,500 rows, 100 events, 0.150 expected)",
+        "part = sure (1,000 rows, 2 non-events, 0.100 expected)",
+        "part = calm (2,500 rows, 0 events, 0.250 expected)",
+    )
+    assert "below 5); `verify --max-segment-bias` judges such segments, too.\n" in text
+    assert [text.index(one) for one in of_parts] == sorted(text.index(one) for one in of_parts)
+
+
 def test_columns_that_settle_the_label_are_named(run: Run, tmp_path: Path) -> None:
     """The outcome in other words is no segment, and few rows may look so by chance."""
     rng = np.random.default_rng(7)

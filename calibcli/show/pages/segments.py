@@ -90,18 +90,40 @@ def _untested(report: SegmentsReport) -> tuple[Block, ...]:
         return ()
     lines = []
     for reason, many in Counter(one.not_tested for one in left_out).items():
-        largest = sorted((one for one in left_out if one.not_tested == reason), key=lambda one: -one.rows)
-        names = [f"{segment_name(one)} ({count(one.rows)})" for one in largest]
+        rare = (reason or "").startswith("too few")
+        # By how many events are missing, or more than expected, where few are.
+        size = _away if rare else _rows
+        largest = sorted((one for one in left_out if one.not_tested == reason), key=lambda one: -size(one))
+        names = [f"{segment_name(one)} ({_seen(one) if rare else count(one.rows)})" for one in largest]
         lines.append(Line(f"{untested_words(many, reason)}{_option(report, reason)}.", Tone.NOTE))
         lines.append(Line(f"  {first_of(names, _MOST_NAMED)}", Tone.NOTE))
     return (paragraph(*lines),)
+
+
+def _rows(one: Segment) -> float:
+    return one.rows
+
+
+def _away(one: Segment) -> float:
+    return abs(one.bias) * one.rows
+
+
+def _seen(one: Segment) -> str:
+    """Return how many of the rarer labels came, and how many the scores expect."""
+    expected, found, what = one.mean_score * one.rows, one.positive, "event"
+    if one.mean_score > 0.5:
+        expected, found, what = one.rows - expected, one.rows - found, "non-event"
+    return f"{plural(one.rows, 'row')}, {plural(found, what)}, {three(expected)} expected"
 
 
 def _option(report: SegmentsReport, reason: str | None) -> str:
     if reason is not None and reason.startswith("fewer"):
         return " (--min-rows)"
     if reason is not None and reason.startswith("too few"):
-        return f" (sum of f (1 - f) below {report.least_spread:g})"
+        return (
+            f" (sum of f (1 - f) below {report.least_spread:g}); `verify --max-segment-bias` judges such "
+            "segments, too"
+        )
     return ""
 
 
