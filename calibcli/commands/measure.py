@@ -144,7 +144,7 @@ def measure_files(
             top=None if requested.top is None else (requested.top, _bins_of_top(requested)),
             thresholds=requested.thresholds,
             ranked=ranked_in(requested.metrics.measures),
-            most_slices=MOST_IN_BRIEF if requested.brief else MOST_SLICES,
+            most_slices=MOST_IN_BRIEF if requested.brief or requested.lines else MOST_SLICES,
         ),
     )
     report = measure_evaluation(evaluation, options=requested)
@@ -186,6 +186,11 @@ def refuse_idle_groups(columns: Columns, options: MeasureOptions) -> None:
 def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> MeasureReport:
     """Measure rows that were read: every score of them, groups and classes."""
     first, *others = views = views_of(evaluation)
+    notes = (*evaluation.notes, *evaluation.fit_notes)
+    many = len(first.slices.groups)
+    if options.lines and many > MOST_SLICES:
+        options = replace(options, brief=True)
+        notes = (*notes, f"each of {many:,} groups has what a table shows, as there are over {MOST_SLICES:,}")
     fully = replace(options, brief=False)
     level = level_of(options.confidence, sum(len(view.slices.measured(options.least_rows)) for view in views))
     discrete = evaluation.outputs is not None
@@ -200,7 +205,7 @@ def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> Meas
         first.source,
         options=fully,
         discrete=discrete,
-        notes=(*evaluation.notes, *evaluation.fit_notes),
+        notes=notes,
         again=evaluation.table_again,
         clusters=first.clusters,
     )

@@ -182,10 +182,9 @@ class Extras:
         if many > most:
             msg = f"--by {' --by '.join(resolved.by)} makes over {most:,} groups ({many:,} so far)"
             hint = "name columns of fewer different values, such as the day of a time; --cluster is for ids"
-            table = (
-                "; `calibcli measure` as a table takes up to 100,000 groups" if most == MOST_SLICES else ""
-            )
-            raise InputProblem(msg, hint + table)
+            if most == MOST_SLICES:
+                hint += "; `calibcli measure` as a table or CSV takes up to 100,000 groups"
+            raise InputProblem(msg, hint)
 
 
 def _add_clusters(clusters: "ClusterSums", rows: Rows, score: Floats) -> None:

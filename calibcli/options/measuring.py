@@ -295,7 +295,8 @@ class MeasureOptions:
     """What is asked of `measure`.
 
     `complete` reports carry what tables of text do not show: the smooth part of the curve, and the digest
-    of the table. In `brief` ones groups and classes carry no more than a table of them shows. Labels are
+    of the table. In `brief` ones groups and classes carry no more than a table of them shows, in those of
+    `lines` so do groups where there are very many. Labels are
     `drawn` from the scores for tests, and for what measures would be if calibrated.
     """
 
@@ -335,6 +336,7 @@ class MeasureOptions:
     )  # fmt: skip
     complete: bool = True
     brief: bool = False
+    lines: bool = False
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_GROUP_ROWS)
     sort: GroupOrder | None = option(None, like=SORT)
     bounds: bool = option(

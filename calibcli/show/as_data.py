@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -82,11 +83,10 @@ def csv_of(report: "Report", settings: tuple[Setting, ...] = (), *, unicode: boo
 
 def rows_of(report: "Report", settings: tuple[Setting, ...] = ()) -> Iterator[Row]:
     """Yield a row for each slice and measure, test or rule, then for each setting; each has every column."""
-    body = cast("dict[str, Any]", report.to_dict())
     if isinstance(report, MeasureReport | VerifyReport):
-        yield from _measured(report, body)
+        yield from _measured(report)
     elif report.page in _OTHERS:
-        yield from _OTHERS[report.page](body)
+        yield from _OTHERS[report.page](cast("dict[str, Any]", report.to_dict()))
     else:
         msg = "rows are written of what measure, verify, compare, segments and drift find"
         raise UsageProblem(msg, "pass --format json, md or table")
@@ -94,13 +94,16 @@ def rows_of(report: "Report", settings: tuple[Setting, ...] = ()) -> Iterator[Ro
         yield _row({"slice": ""}, "setting", f"{one.key} = {one.shown}", {"method": one.source})
 
 
-def _measured(report: MeasureReport | VerifyReport, body: Mapping[str, Any]) -> Iterator[Row]:
+def _measured(report: MeasureReport | VerifyReport) -> Iterator[Row]:
     """Yield the rows of a report, of its slices, and of how further scores differ from the first."""
+    # Slices may be very many, and one of them at a time is held as a document.
+    alone = replace(report, slices={}) if isinstance(report, MeasureReport) else report
+    body = cast("dict[str, Any]", alone.to_dict())
     yield from _rows("", report, body)
     for key, part in report.slices.items():
-        yield from _rows(key, part, body["slices"][key], body.get("groups", {}))
+        yield from _rows(key, part, part.to_dict(), body.get("groups", {}))
     for key, differences in body.get("differences", {}).items():
-        same = _said_of(key, body["slices"][key])
+        same = _said_of(key, report.slices[key].to_dict())
         for name, one in differences.items():
             yield _row(same, "difference", name, {**one, "status": one["verdict"]})
 

@@ -1,5 +1,7 @@
 """What comes first: what was asked for, and the worst group or class."""
 
+import csv
+import io
 import json
 import re
 from pathlib import Path
@@ -176,6 +178,33 @@ def test_what_is_neither_good_nor_bad_orders_nothing(run: Run, groups: Path) -> 
     ]
     tests = run("measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", "ks").out
     assert "Groups are listed" not in tests
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_lines_of_very_many_groups_have_what_a_table_shows(
+    run: Run, groups: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same numbers as those of few groups have, a note beside them, and no more than a table takes."""
+    words = ["measure", groups, "-s", "s", "-y", "y", "--by", "g", "--format"]
+
+    def rows(out: str) -> dict[tuple[str, str], list[object]]:
+        every = csv.DictReader(io.StringIO(out)) if form == "csv" else map(json.loads, out.splitlines())
+        columns = ("value", "lower", "upper", "confidence", "method", "rows", "positive", "mean_score")
+        return {(one["slice"], one["name"]): [one[column] for column in columns] for one in every}
+
+    every = rows(run(*words, form).out)
+    monkeypatch.setattr("calibcli.commands.measure.MOST_SLICES", 3)
+    found = run(*words, form)
+    assert "note: each of 4 groups has what a table shows, as there are over 3" in found.err
+    some = rows(found.out)
+    whole = {key: one for key, one in every.items() if not key[0] or key[1] in {"ece", "bias"}}
+    # Of the others a table of groups shows the values alone.
+    others = {key: one[0] for key, one in every.items() if key[0] and key[1] in {"smece", "brier"}}
+    assert {key: one for key, one in some.items() if key in whole} == whole
+    assert {key: one[0] for key, one in some.items() if key not in whole} == others
+    assert run(*words, "json").code == 3
+    monkeypatch.setattr("calibcli.commands.measure.MOST_IN_BRIEF", 3)
+    assert "makes over 3 groups" in run(*words, form).err
 
 
 def test_measures_of_all_classes_are_said_to_be_of_no_group(run: Run, groups: Path) -> None:
