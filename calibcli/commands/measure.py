@@ -214,6 +214,9 @@ def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> Meas
     column, found = evaluation.resolved.cluster, first.clusters
     if found is not None and column is not None:
         report = replace(report, clusters=ClusterSummary(column, found.count, found.effective))
+        if found.count == first.table.total_rows > 1:
+            alone = "every cluster has one row: without --cluster rows are independent, with all intervals"
+            report = replace(report, notes=(*report.notes, alone))
     report = replace(report, differences=_differences(evaluation, views, options))
     of_others = _of_slices(options) if _in_a_table(others, options) else fully
     for place, view in enumerate(others):

@@ -110,6 +110,17 @@ def test_clusters_are_said_and_bounds_refused(run: Run, three: Path) -> None:
     assert "exact bounds need independent rows" in ended.out
     assert "large-sample; the population" in ended.out
     assert "no test: rows of one cluster are dependent" in ended.out
+    assert "every cluster has one row" not in ended.out
+
+
+def test_clusters_of_one_row_each_are_said_to_be_none(run: Run, tmp_path: Path) -> None:
+    """As where the id of a row is named: whoever reads that nothing has an interval learns why."""
+    k = np.arange(200)
+    in_csv(tmp_path / "rows.csv", {"s": (k + 1) / 202, "y": k % 2, "patient": k})
+    ended = run(
+        "measure", tmp_path / "rows.csv", "-s", "s", "-y", "y", "-m", "oe", "--cluster", "patient", code=0
+    )
+    assert "note: every cluster has one row: without --cluster rows are independent" in ended.out
 
 
 def test_several_scores_are_told_apart_or_not(run: Run, three: Path) -> None:
