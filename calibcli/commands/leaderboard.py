@@ -304,7 +304,8 @@ def _models(evaluation: Gathered, options: CompareOptions) -> Entries:
     for name, one in answers.items():
         if one.repeated:
             rows = "1 row repeats" if one.repeated == 1 else f"{one.repeated:,} rows repeat"
-            unlike = f", {one.unlike:,} of them with other values" if one.unlike else ""
+            some = f", {one.unlike:,} of them" if one.unlike < one.repeated else ""
+            unlike = f"{some} with other values" if one.unlike else ""
             notes.append(f"{name}: {rows} an id of the model{unlike}: of equal ids the first row counts")
     requested = {one.ids.tobytes() for one in answers.values()}
     if len(requested) > 1:
