@@ -112,4 +112,5 @@ def test_segments_that_are_alike_may_all_fail_to_pass() -> None:
         planned_segments(gate, entries, some, ["one"] * 40, error=0.0, power=power, generator=rng).rows
         for some, power in ((found, 0.9), (subset(found, np.arange(4)), 0.9**0.1))
     )
-    assert many == pytest.approx(few, rel=0.07)
+    # Both are simulated, and their ratio varies by 5 %; four at a power of 90 % take 30 % less.
+    assert many == pytest.approx(few, rel=0.15)
