@@ -14,8 +14,16 @@ from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.segmenting import Cutting
 from calibcli.show.words import rounded_words
-from calibcli.stats.measures.segments import ANY, Crossed, Entries, Segments, entries_of, segments_of
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.measures.segments import (
+    ANY,
+    Counts,
+    Crossed,
+    Entries,
+    Segments,
+    entries_of,
+    segments_of,
+    settles_labels,
+)
 from calibcli.stats.table.levels import Levels
 from calibcli.values import dataclass
 
@@ -122,23 +130,8 @@ _OUTCOME = (
     "column {!r} settles the label: all rows of a value have the same one. If it is the outcome in other "
     "words, or is known only after it, leave it out of --on"
 )
-# Labels that follow a column as closely by chance have a probability of e to the power of minus this at most.
-_HARDLY = 14.0
 
 
-def outcome_notes(columns: Mapping[str, tuple[Floats | Integers, Floats | Integers]]) -> tuple[str, ...]:
-    """Return which columns settle the label of every row, where labels hardly follow them by chance.
-
-    Of all ways to deal the labels out to rows at most 2^k give each of k values one label alone.
-
-    Args:
-        columns: The rows of each value of a column, and those with label 1.
-    """
-    found = []
-    for name, (rows, ones) in columns.items():
-        many, events = float(rows.sum()), float(ones.sum())
-        ways = math.lgamma(many + 1.0) - math.lgamma(events + 1.0) - math.lgamma(many - events + 1.0)
-        by_chance = np.count_nonzero(rows) * math.log(2.0) - ways
-        if by_chance <= -_HARDLY and ((ones == 0.0) | (ones == rows)).all():
-            found.append(_OUTCOME.format(name))
-    return tuple(found)
+def outcome_notes(columns: Mapping[str, tuple[Counts, Counts]]) -> tuple[str, ...]:
+    """Say which columns settle the label, by the rows of each of their values and those with label 1."""
+    return tuple(_OUTCOME.format(name) for name, counts in columns.items() if settles_labels(*counts))

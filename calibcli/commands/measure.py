@@ -63,6 +63,7 @@ from calibcli.reports.measure import (
     MeasureReport,
     ViewSummary,
 )
+from calibcli.show.words import listed
 from calibcli.stats.bounds import holm
 from calibcli.stats.curves.net_benefit import against_first, net_benefits
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
@@ -183,14 +184,19 @@ def refuse_idle_groups(columns: Columns, options: MeasureOptions) -> None:
     refuse_without_groups(parts, min_group_rows=least, sort=options.sort is not None)
 
 
+_IN_LINES = "what a table shows of groups, and not what chance alone would give"
+
+
 def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> MeasureReport:
     """Measure rows that were read: every score of them, groups and classes."""
     first, *others = views = views_of(evaluation)
     notes = (*evaluation.notes, *evaluation.fit_notes)
-    many = len(first.slices.groups)
+    of_groups, many = options, len(first.slices.groups)
     if options.lines and many > MOST_SLICES:
-        options = replace(options, brief=True)
-        notes = (*notes, f"each of {many:,} groups has what a table shows, as there are over {MOST_SLICES:,}")
+        of_groups = replace(options, brief=True)
+        asked = "what -m names" if options.metrics.selected else listed(one.value for one in IN_TABLES)
+        said = f"as there are over {MOST_SLICES:,}, each of {many:,} groups has {asked}: {_IN_LINES}"
+        notes = (*notes, said)
     fully = replace(options, brief=False)
     level = level_of(options.confidence, sum(len(view.slices.measured(options.least_rows)) for view in views))
     discrete = evaluation.outputs is not None
@@ -210,7 +216,7 @@ def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> Meas
         clusters=first.clusters,
     )
     report = replace(report, artifact=evaluation.through)
-    report = _with_groups(report, first, slices, options=options, level=level, discrete=discrete)
+    report = _with_groups(report, first, slices, options=of_groups, level=level, discrete=discrete)
     column, found = evaluation.resolved.cluster, first.clusters
     if found is not None and column is not None:
         report = replace(report, clusters=ClusterSummary(column, found.count, found.effective))
@@ -223,7 +229,7 @@ def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> Meas
         part = measure_table(view.table, view.source, options=of_others, clusters=view.clusters)
         if options.thresholds:
             part = _against_first(part, report, evaluation.extras.paired[place])
-        slices[view.key] = _with_groups(part, view, slices, options=options, level=level, discrete=False)
+        slices[view.key] = _with_groups(part, view, slices, options=of_groups, level=level, discrete=False)
     if evaluation.resolved.requested.sees_all_classes:
         report = with_classes(report, evaluation, slices, options=options)
     return replace(report, slices=slices)

@@ -351,7 +351,7 @@ def _not_json(error: json.JSONDecodeError, text: str) -> DocumentProblem:
         return DocumentProblem("$", message, "fetch it: git lfs pull")
     if text.startswith("<<<<<<< "):
         message = "holds two documents that Git could not merge"
-        return DocumentProblem("$", message, "take one of them whole: git checkout --ours or --theirs")
+        return DocumentProblem("$", message, "take one of them whole: git checkout --ours FILE, or --theirs")
     return DocumentProblem("$", f"is not JSON: {error.msg} at {place}", NO_JSON)
 
 

@@ -295,9 +295,9 @@ class MeasureOptions:
     """What is asked of `measure`.
 
     `complete` reports carry what tables of text do not show: the smooth part of the curve, and the digest
-    of the table. In `brief` ones groups and classes carry no more than a table of them shows, in those of
-    `lines` so do groups where there are very many. Labels are
-    `drawn` from the scores for tests, and for what measures would be if calibrated.
+    of the table. In `brief` ones groups and classes carry no more than a table of them shows; in `lines` of
+    CSV and JSON this goes for groups alone, and only where there are very many. Labels are `drawn` from the
+    scores for tests, and for what measures would be if calibrated.
     """
 
     metrics: Metrics = option(Metrics(), like=METRIC, complete=METRICS)

@@ -195,7 +195,10 @@ def test_lines_of_very_many_groups_have_what_a_table_shows(
     every = rows(run(*words, form).out)
     monkeypatch.setattr("calibcli.commands.measure.MOST_SLICES", 3)
     found = run(*words, form)
-    assert "note: each of 4 groups has what a table shows, as there are over 3" in found.err
+    said = (
+        "as there are over 3, each of 4 groups has ece, smece, bias and brier: what a table shows of groups"
+    )
+    assert said in found.err
     some = rows(found.out)
     whole = {key: one for key, one in every.items() if not key[0] or key[1] in {"ece", "bias"}}
     # Of the others a table of groups shows the values alone.
@@ -203,6 +206,14 @@ def test_lines_of_very_many_groups_have_what_a_table_shows(
     assert {key: one for key, one in some.items() if key in whole} == whole
     assert {key: one[0] for key, one in some.items() if key not in whole} == others
     assert run(*words, "json").code == 3
+    assert "each of 4 groups has what -m names: what a table shows" in run(*words, form, "-m", "bias").err
+    # Classes are no groups, and keep what they have.
+    classes = ["measure", groups, "--probs", "p_*", "-y", "c", "--by", "g", "--format", form]
+    beside = rows(run(*classes).out)
+    monkeypatch.undo()
+    assert {key: one for key, one in rows(run(*classes).out).items() if not key[0].startswith("g=")} == {
+        key: one for key, one in beside.items() if not key[0].startswith("g=")
+    }
     monkeypatch.setattr("calibcli.commands.measure.MOST_IN_BRIEF", 3)
     assert "makes over 3 groups" in run(*words, form).err
 

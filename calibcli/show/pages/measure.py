@@ -110,7 +110,7 @@ def cluster_lines(clusters: ClusterSummary | None) -> list[Line]:
 def group_blocks(
     report: MeasureReport, slices: Mapping[str, MeasureReport], *, paged: bool = False
 ) -> tuple[Block, ...]:
-    """Return the groups of a score as one table, the largest error first; `paged` where each has a page."""
+    """Return the groups of a score as one table, in their order; `paged` where each has a page."""
     groups = report.groups
     if groups is None:
         return ()
@@ -124,8 +124,6 @@ def group_blocks(
     measured = [name for name in shown if isinstance(name, MeasureName)]
     measured = measured if measured[:1] == [*shown[:1]] else []
     ordered = next((name for name in measured if name.facts.best is not None), None)
-    if groups.order is GroupOrder.WORST and ordered is not None:
-        parts.sort(key=lambda one: _badness(_estimate(one[1], ordered)))
     caption = by
     notes = slice_notes("groups", [part for _, part in parts], report, groups.confidence, paged=paged)
     if groups.order is GroupOrder.WORST and measured and measured[0] is not ordered:
@@ -134,7 +132,8 @@ def group_blocks(
     elif groups.order is GroupOrder.WORST and groups.worst is None and len(measured) > 1 < len(parts):
         notes.append(f"Groups are listed the worst {field_name(measured[0])} first.")
     if groups.order is GroupOrder.WORST and ordered is not None:
-        by_value = sorted(parts, key=lambda one: _badness(_estimate(one[1], ordered))[::2])
+        by_value = sorted(parts, key=lambda one: _order_of_groups(_estimate(one[1], ordered))[::2])
+        parts.sort(key=lambda one: _order_of_groups(_estimate(one[1], ordered)))
         if by_value != parts:
             best = four(ordered.facts.best)
             notes.append(f"Groups whose interval of {field_name(ordered)} leaves out {best} come first.")
@@ -950,7 +949,7 @@ def _view_blocks(
         title.append(Line(f"note: {_left_out(view)}", Tone.NOTE))
     if not view.measured:
         return (paragraph(*title),)
-    parts = sorted(every, key=lambda one: _goodness(one, view.at_least))
+    parts = sorted(every, key=lambda one: _order_of_classes(one, view.at_least))
     shown = shown_of(parts[0][1])
     listed = parts if verbose else parts[:MOST_ROWS]
     named = [(key.partition("=")[2], part) for key, part in listed]
@@ -970,7 +969,7 @@ def title_of(view: ViewName, *, ordered: bool = True) -> str:
             return "All rows by the largest probability"
 
 
-def _goodness(
+def _order_of_classes(
     one: tuple[str, MeasureReport], at_least: Mapping[str, float] | None
 ) -> tuple[bool, float, float]:
     """Return what sorts the worst first: by how bad ECE, or the first measure, is at least; then by value."""
@@ -984,7 +983,7 @@ def _goodness(
     return False, -least, -found.name.facts.badness(found.value)
 
 
-def _badness(estimate: Estimate) -> tuple[bool, bool, float]:
+def _order_of_groups(estimate: Estimate) -> tuple[bool, bool, float]:
     """Return what sorts the worst first: those their interval shows to be off, then others, by value."""
     value = estimate.value
     return math.isnan(value), not _least_badness(estimate), -estimate.name.facts.badness(value)

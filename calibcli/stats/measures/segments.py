@@ -29,6 +29,7 @@ from calibcli.values import dataclass
 Booleans = npt.NDArray[np.bool_]
 # Whole numbers of any size.
 Whole = npt.NDArray[np.signedinteger[Any]]
+Counts = Floats | Integers
 
 # Segments whose labels would have a smaller variance are not tested: the law of the range is not true there.
 LEAST_SPREAD = 5.0
@@ -525,6 +526,25 @@ def bias_bounds(found: Segments, *, delta: float) -> Ends:
     margin = np.array([sum_margin(one, delta=delta) for one in squares]) / found.rows[shorter]
     ends[0][shorter], ends[1][shorter] = found.bias[shorter] - margin, found.bias[shorter] + margin
     return Ends(np.maximum(ends[0], found.score - 1.0), np.minimum(ends[1], found.score))
+
+
+# Labels that follow a column as closely by chance have a probability of e to the power of minus this at most.
+_HARDLY = 14.0
+
+
+def settles_labels(rows: Counts, ones: Counts) -> bool:
+    """Whether each value of a column has one label alone, where labels hardly follow values so by chance.
+
+    Of all ways to deal the labels out to rows at most 2^k give each of k values one label alone.
+
+    Args:
+        rows: Of each value, shape (k,).
+        ones: Those with label 1.
+    """
+    many, events = float(rows.sum()), float(ones.sum())
+    ways = math.lgamma(many + 1.0) - math.lgamma(events + 1.0) - math.lgamma(many - events + 1.0)
+    by_chance = np.count_nonzero(rows) * math.log(2.0) - ways
+    return bool(by_chance <= -_HARDLY and ((ones == 0) | (ones == rows)).all())
 
 
 def smallest_detectable(found: Segments, *, error: float) -> Floats:
