@@ -234,6 +234,9 @@ class Purpose(IntEnum):
     SEGMENTS = 19
 
 
+# Losses of whole rows, which are only those of the label's distribution where rows sum to one.
+OF_DISTRIBUTIONS = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER)
+
 # Areas: what a row adds to them follows from where all others stand.
 RANKED = (MeasureName.AUROC, MeasureName.GINI, MeasureName.AURC)
 

@@ -37,6 +37,7 @@ from calibcli.names import (
     DEFAULT_BINS,
     DEFAULT_LEAST_ROWS,
     DEFAULT_LP_POWER,
+    OF_DISTRIBUTIONS,
     Binning,
     ClassMeasure,
     GroupOrder,
@@ -96,8 +97,6 @@ if TYPE_CHECKING:
     from calibcli.stats.table.classes import ClassSums
 
 
-# Losses of whole rows, which are only those of the label's distribution where rows sum to one.
-OF_DISTRIBUTIONS = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER)
 _WITH_BOUNDS = {MeasureName.ECE, MeasureName.ECE_EQUAL_MASS, MeasureName.L2}
 _INDICES = {MeasureName.ICI, MeasureName.E50, MeasureName.E90, MeasureName.EMAX}
 
@@ -142,6 +141,7 @@ def measure_files(
         extras_request=replace(
             extras_request_of(rows),
             classes=each_class(columns),
+            losses=losses_of(requested.metrics),
             top=None if requested.top is None else (requested.top, _bins_of_top(requested)),
             thresholds=requested.thresholds,
             ranked=ranked_in(requested.metrics.measures),
@@ -154,6 +154,13 @@ def measure_files(
 
         write_summary(evaluation, summary_out, inputs=rows.inputs)
     return report
+
+
+def losses_of(metrics: Metrics) -> tuple[ClassMeasure, ...]:
+    """Return which losses of whole rows of several classes are measured."""
+    return tuple(
+        name for name in OF_DISTRIBUTIONS if metrics.of_classes is None or name in metrics.of_classes
+    )
 
 
 def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
@@ -555,7 +562,9 @@ def with_classes(
     both = {view: class_groups(classes, view) for view in KEYS}
     rest, top = both.values()
     _refuse_lone_scores(rest, options)
-    report = replace(report, notes=(*report.notes, *_coarse_notes((rest, top))))
+    # The largest probability of a row need not be wrong where that of the right class is 0.
+    table = replace(report.table, contradicting=classes.sums.contradicting)
+    report = replace(report, table=table, notes=(*report.notes, *_coarse_notes((rest, top))))
     requested = options.metrics.of_classes
     if requested is None:
         summed = resolved.requested.sums_to_one

@@ -10,6 +10,7 @@ from calibcli.commands.cutting import refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import (
     each_class,
+    losses_of,
     measure_evaluation,
     refuse_class_measures,
     refuse_idle_groups,
@@ -158,6 +159,7 @@ def _full_report(request: ReportRequest, options: MeasureOptions, gate: VerifyOp
     extras_request = replace(
         extras_beside_raw(request),
         classes=each_class(request.columns),
+        losses=losses_of(options.metrics),
         thresholds=options.thresholds,
         ranked=ranked,
     )

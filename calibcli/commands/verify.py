@@ -25,7 +25,16 @@ from calibcli.commands.slices import Group, Slices, refuse_cut_cells, sorted_gro
 from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
-from calibcli.names import Binning, Bound, ClassMeasure, GroupOrder, Relation, SegmentMeasure, ViewName
+from calibcli.names import (
+    OF_DISTRIBUTIONS,
+    Binning,
+    Bound,
+    ClassMeasure,
+    GroupOrder,
+    Relation,
+    SegmentMeasure,
+    ViewName,
+)
 from calibcli.options.gating import PlanOptions, Regression, StateOptions, VerifyOptions, refuse_without_state
 from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.numerals import in_full, rough_percent
@@ -186,6 +195,7 @@ def _extras_request(rows: RowRequest, options: VerifyOptions) -> ExtrasRequest:
         pairs=((BASELINE, key),) if columns.others else (),
         sliced=(key,) if columns.by else (),
         classes=joint or columns.each_in is not None,
+        losses=tuple(name for name in OF_DISTRIBUTIONS if name in {rule.subject for rule in options.rules}),
     )
 
 

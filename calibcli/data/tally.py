@@ -20,7 +20,7 @@ from calibcli.data.intake import Intake, Rows
 from calibcli.data.readers import Fragment, reader_of
 from calibcli.data.row_ids import Fingerprints
 from calibcli.errors import CalibcliError, InputProblem, UsageProblem
-from calibcli.names import MOST_IDENTITIES, MeasureName, WeightMeaning
+from calibcli.names import MOST_IDENTITIES, OF_DISTRIBUTIONS, ClassMeasure, MeasureName, WeightMeaning
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import GridAccumulator
 from calibcli.stats.table.running import Partial, RunningTable
@@ -53,6 +53,7 @@ class ExtrasRequest:
         sliced: Keys whose rows are tabled for each part by itself as well.
         clustered: Keys whose losses are added up by cluster.
         classes: Whether each of several classes is tabled by itself as well.
+        losses: With them, the losses of whole rows that are added up.
         top: With them, how many of the largest probabilities are looked at together, and how each is cut.
         by_id: Key whose rows are kept one by one, each with its identity; None for none.
         compared: Whether rows of several classes are compared with what they were before their map.
@@ -71,6 +72,7 @@ class ExtrasRequest:
     sliced: tuple[str, ...] = ()
     clustered: tuple[str, ...] = ()
     classes: bool = False
+    losses: "tuple[ClassMeasure, ...]" = ()
     top: "tuple[int, Bins] | None" = None
     by_id: str | None = None
     compared: bool = False
@@ -125,7 +127,7 @@ class Extras:
 
             extras.clusters = {key: ClusterSums() for key in request.clustered}
         if request.classes:
-            extras.classes = ClassExtras.start(classes, limit=limit, top=request.top)
+            extras.classes = ClassExtras.start(classes, limit=limit, losses=request.losses, top=request.top)
         if request.by_id is not None:
             extras.by_id = RowsById()
         if request.compared:
@@ -275,7 +277,12 @@ class ClassExtras:
 
     @classmethod
     def start(
-        cls, classes: tuple[str, ...], *, limit: int | None, top: "tuple[int, Bins] | None" = None
+        cls,
+        classes: tuple[str, ...],
+        *,
+        limit: int | None,
+        losses: "tuple[ClassMeasure, ...]",
+        top: "tuple[int, Bins] | None" = None,
     ) -> Self:
         """Return nothing yet; each row has one score in the one view, and one for each class in the other."""
         from calibcli.stats.table.classes import ClassSums, RunningClasses, TopCells
@@ -284,7 +291,7 @@ class ClassExtras:
         if top is not None and top[0] > len(classes):
             msg = f"--top {top[0]}, and there are {len(classes)} classes"
             raise UsageProblem(msg, f"take at most {len(classes)}")
-        sums = ClassSums(len(classes), None if top is None else TopCells(*top))
+        sums = ClassSums(len(classes), None if top is None else TopCells(*top), losses=losses)
         return cls(classes, RunningSlices(limit), RunningClasses(classes, limit), sums)
 
     def add(self, rows: Rows) -> None:
@@ -327,7 +334,7 @@ class ClassesCompared:
             return cls((), ClassDifferences((classes.index(one_class),)))
         share = None if limit is None else max(1, limit // 2)
         places = tuple(range(len(classes))) if len(classes) <= MOST_PAIRED else ()
-        sides = tuple(ClassExtras.start(classes, limit=share) for _ in range(2))
+        sides = tuple(ClassExtras.start(classes, limit=share, losses=OF_DISTRIBUTIONS) for _ in range(2))
         return cls(sides, ClassDifferences(places))
 
     def add(self, rows: Rows) -> None:

@@ -112,11 +112,13 @@ def measured(report: "MeasureReport") -> tuple[str, ...]:
     if groups is not None and len(groups.measured) > 1:
         further.append(_worst(report, groups, "groups"))
         further.append(_groups(report, groups))
+        further.append(_certain(report, groups))
     for view in () if classes is None else classes.views:
         if len(view.measured) > 1:
             what = "classes against the rest" if view.view is ViewName.ONE_VS_REST else "predicted classes"
             further.append(_worst(report, view, what, view.at_least))
             further.append(_groups(report, view))
+            further.append(_certain(report, view))
     levels = report.selected and tuple(one.name for one in report.measures) == CLINICAL
     return (
         *(_levels(report) if levels else _of_each_score(report)),
@@ -280,7 +282,8 @@ def _errors(report: "MeasureReport") -> list[str]:
     seeing = (*_ERRORS, *_OPEN_ERRORS, *_LEVELS)
     if report.selected and not report.tests and not any(one.name in seeing for one in report.measures):
         # Losses and ranks do not see whether scores are calibrated.
-        return [*_ranks_wrong(report), *([] if _ranks_wrong(report) else _first(report))]
+        said = _ranks_wrong(report) or _first(report)
+        return [_contradicted(report), *said] if _contradicted(report) else said
     named = {one.name: one for one in report.measures if math.isfinite(one.value)}
     size = next((named[name] for name in _SIZES if name in named), None)
     off = "" if size is None else f"off by {three(size.value)}{_ends(size)}{_by_chance(size)}"
@@ -336,7 +339,8 @@ def _unplaced(report: "MeasureReport", size: "Estimated | None", off: str) -> li
 def _contradicted(report: "MeasureReport") -> str:
     """Return how many rows no calibrated score could have, if there are any."""
     rows = report.table.contradicting
-    return f"{plural(rows, 'row')} {GAVE_ZERO}." if rows else ""
+    what = GAVE_ZERO if report.classes is None else "gave probability 0 to the right class or 1 to another"
+    return f"{plural(rows, 'row')} {what}." if rows else ""
 
 
 def _number(one: "Estimated") -> str:
@@ -489,7 +493,8 @@ def _worst(
     many = f"Of {count(len(keys))} {what}{large}"
     if worst.by_lower is None:
         # Another measure may show what the ECE does not.
-        return "" if _groups(report, summary) else f"{many} none by itself is shown to be miscalibrated."
+        told = _groups(report, summary) or _certain(report, summary)
+        return "" if told else f"{many} none by itself is shown to be miscalibrated."
     errors = [one for key in keys for one in report.slices[key].measures if one.name is worst.measure]
     shown = sum(_beyond_zero(one) > 0 for one in errors)
     if at_least is not None:
@@ -538,6 +543,12 @@ def _groups(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> s
             holm = f"p adjusted for {plural(len(slices), 'group')}"
             return f"By {field_name(name)}, {way} in {first_of(keys, 3)} ({holm})."
     return ""
+
+
+def _certain(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> str:
+    """Return in which groups or classes rows are that no calibrated score could have."""
+    keys = [key for key in groups.measured if report.slices[key].table.contradicting]
+    return f"In {_named(groups, keys)} rows {GAVE_ZERO}." if keys else ""
 
 
 def _named(groups: "GroupsSummary | ViewSummary", keys: Sequence[str]) -> str:

@@ -362,8 +362,10 @@ def test_weights_leave_approximate_bounds_out(run: Run, large_zoo: Path) -> None
 def test_measures_of_all_classes_alone_are_answered_too(run: Run) -> None:
     """Without a measure of one score the first of these opens the page."""
     words = ("measure", SAMPLE, "--probs", "p_*", "-y", "label")
-    assert run(*words, "-m", "accuracy,class_brier").out.startswith("The accuracy is 0.")
-    assert run(*words, "-m", "class_brier").out.startswith("The Brier score of all classes is 0.")
+    certain = "18 rows gave probability 0 to the right class or 1 to another.\n"
+    said = run(*words, "-m", "accuracy,class_brier").out
+    assert said.startswith(f"{certain}The accuracy is 0.")
+    assert run(*words, "-m", "class_brier").out.startswith(f"{certain}The Brier score of all classes is 0.")
 
 
 def test_no_class_is_called_right_whose_bias_is_shown(run: Run, tmp_path: Path) -> None:
@@ -391,3 +393,35 @@ def test_what_is_not_shown_of_the_largest_probability_may_be_of_classes(run: Run
     said = run("measure", path, "--probs", "p_*", "-y", "label").out
     assert said.startswith("No miscalibration of the largest probability could be shown in these 800 rows;")
     assert "Of 3 classes against the rest 1 is shown to be miscalibrated: class c," in said
+
+
+def test_a_class_that_was_called_impossible_is_said(run: Run, tmp_path: Path) -> None:
+    """Whatever is measured: the largest probability of such a row need not be wrong."""
+    generator = np.random.default_rng(0)
+    probability = generator.dirichlet(np.ones(4), 500)
+    label = (generator.random(500)[:, None] > probability.cumsum(axis=1)).sum(axis=1)
+    probability[0], label[0] = (0.0, 0.0, 0.5, 0.5), 0
+    columns = {f"p_{place}": one for place, one in enumerate(probability.T)}
+    words = (
+        "measure",
+        in_csv(tmp_path / "classes.csv", columns | {"label": label}),
+        "--probs",
+        "p_*",
+        "-y",
+        "label",
+    )
+    first = "1 row gave probability 0 to the right class or 1 to another.\n"
+    answer = run(*words).out.partition("\n\n")[0]
+    assert answer.startswith(first)
+    assert "In class 0 rows gave probability 0 to what happened." in answer
+    assert "classes against the rest none" not in answer
+    for name in ("classwise_ece", "class_brier", "accuracy"):
+        assert run(*words, "-m", name).out.startswith(f"{first}The ")
+
+
+def test_a_loss_is_the_same_with_others_and_alone() -> None:
+    """Only losses that are asked for are added up."""
+    probability, label = drawn_rows(300, 5, sharpness=2.0, seed=4)
+    whole = calibcli.measure(probability, label).measures
+    for name in ("class_log_loss", "class_brier", "classwise_ece"):
+        assert calibcli.measure(probability, label, metric=name).measures == {name: whole[name]}

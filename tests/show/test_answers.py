@@ -136,7 +136,7 @@ def test_clinical_measures_are_answered_for_each_score() -> None:
         (1.0, ("ece",), "3 rows gave probability 0 to what happened. The ECE is 0."),
         (1.0, ("oe", "bias"), "3 rows gave probability 0 to what happened. The O/E ratio is "),
         (1.0, ("clinical",), " 3 rows gave probability 0 to what happened. Strong "),
-        (1.0, ("auroc",), "The AUROC is 0."),
+        (1.0, ("auroc",), "3 rows gave probability 0 to what happened. The AUROC is 0."),
     ],
 )
 def test_a_certainty_that_was_wrong_is_said_whatever_is_measured(

@@ -323,8 +323,7 @@ def _bounded(views: ClassViews, rule: Rule, *, confidence: float) -> ClassEstima
         return estimate
     ranges = {
         ClassMeasure.ACCURACY: 1.0,
-        ClassMeasure.CLASS_BRIER: 2.0,
-        ClassMeasure.CLASS_LOG_LOSS: views.joint.log_loss.worst,
+        **{name: losses.worst for name, losses in views.joint.losses.items()},
     }
     if estimate.name not in ranges:
         return _weighted(estimate)

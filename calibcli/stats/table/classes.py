@@ -1,7 +1,7 @@
 """Tables of several classes: one for each, counted side by side, and sums that no table of one holds."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 from functools import cache
 from typing import NamedTuple, Self
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import EXACT_LIMIT
+from calibcli.names import EXACT_LIMIT, OF_DISTRIBUTIONS, ClassMeasure
 from calibcli.stats.numerics import ExactSum
 from calibcli.stats.table import Floats, Integers, ScoreTable, merge_all
 from calibcli.stats.table import grid as cells
@@ -489,18 +489,25 @@ def _grouped(
 
 
 class ClassSums:
-    """What is added up over rows of several classes, whatever their order and cut, and in `top`, which holds
-    nothing yet, over cells of their largest probabilities where that is asked for.
+    """What is added up over rows of several classes, whatever their order and cut: of losses those that are
+    asked for, and in `top`, which holds nothing yet, cells of their largest probabilities.
+
+    Args:
+        count: How many classes there are.
+        losses: Some of `OF_DISTRIBUTIONS`.
     """
 
-    def __init__(self, count: int, top: TopCells | None = None) -> None:
+    def __init__(
+        self, count: int, top: TopCells | None = None, *, losses: Collection[ClassMeasure] = OF_DISTRIBUTIONS
+    ) -> None:
         self.top = top
         self.rows = 0
         self.weighted = False
         self.weight = ExactSum()
         self.weight_sq = ExactSum()
-        self.log_loss = Losses()
-        self.brier = Losses()
+        self.losses = {name: Losses() for name in losses}
+        # Rows that gave probability 0 to the right class, or 1 to another.
+        self.contradicting = 0
         self.labelled = np.zeros(count, np.int64)
         self.predicted = np.zeros(count, np.int64)
         self.correct = np.zeros(count, np.int64)
@@ -520,32 +527,39 @@ class ClassSums:
             self.weighted = True
             self.weight.add(weight)
             self.weight_sq.add(weight * weight)
-        heavy = counts if weight is None else weight
-        counted = probability if heavy is None else probability[heavy > 0]
-        least = float(counted.min(initial=1.0))
-        worst = math.inf if least <= 0.0 else -math.log(least)
-        self.log_loss.add(log_loss_of(probability, label), weight, counts, worst=worst)
-        self.brier.add(brier_of(probability, label), weight, counts, worst=2.0)
-        if weight is None:
-            for loss, noise in zip((self.log_loss, self.brier), noise_of(probability), strict=True):
+        heavy = times if weight is None else weight
+        every, hit = np.arange(label.size), predicted == label
+        impossible = (probability[every, label] <= 0.0) | (~hit & (probability[every, predicted] >= 1.0))
+        self.contradicting += int(times[impossible & (heavy > 0)].sum())
+        for name, losses in self.losses.items():
+            if name is ClassMeasure.CLASS_BRIER:
+                losses.add(brier_of(probability, label), weight, counts, worst=2.0)
+                continue
+            counted = probability if counts is None and weight is None else probability[heavy > 0]
+            least = float(counted.min(initial=1.0))
+            worst = math.inf if least <= 0.0 else -math.log(least)
+            losses.add(log_loss_of(probability, label), weight, counts, worst=worst)
+        if weight is None and self.losses:
+            noises = noise_of(probability, self.losses)
+            for losses, noise in zip(self.losses.values(), noises, strict=True):
                 if counts is None:
-                    loss.noise.add(noise)
+                    losses.noise.add(noise)
                 else:
-                    loss.noise.add_repeated(noise, counts)
+                    losses.noise.add_repeated(noise, counts)
         if self.top is not None:
             self.top.add_rows(probability, label, counts=counts, weight=weight)
-        right = predicted == label
         np.add.at(self.labelled, label, times)
         np.add.at(self.predicted, predicted, times)
-        np.add.at(self.correct, label[right], times[right])
+        np.add.at(self.correct, label[hit], times[hit])
 
     def merge(self, other: Self) -> None:
         self.rows += other.rows
         self.weighted = self.weighted or other.weighted
         self.weight.merge(other.weight)
         self.weight_sq.merge(other.weight_sq)
-        self.log_loss.merge(other.log_loss)
-        self.brier.merge(other.brier)
+        for name, losses in self.losses.items():
+            losses.merge(other.losses[name])
+        self.contradicting += other.contradicting
         if self.top is not None and other.top is not None:
             self.top.merge(other.top)
         self.labelled += other.labelled
@@ -570,15 +584,17 @@ def brier_of(probability: Floats, label: Integers) -> Floats:
     return found
 
 
-def noise_of(probability: Floats) -> tuple[Floats, Floats]:
-    """Return the variances of log loss and Brier score of each row whose label follows its probabilities."""
-    log, brier = np.empty((2, len(probability)))
+def noise_of(probability: Floats, losses: Collection[ClassMeasure]) -> list[Floats]:
+    """Return the variance of each loss in every row whose label follows its probabilities."""
+    found = [np.empty(len(probability)) for _ in losses]
     count = probability.shape[1]
     for near in _blocks(probability):
         # A spread needs no more than single precision. Sums over few classes go along the rows.
         p = probability[near].astype(np.float32, order="F" if count < 64 else "C")
-        for found, loss in ((log, np.log(np.maximum(p, np.finfo(np.float32).tiny))), (brier, p)):
+        for variance, name in zip(found, losses, strict=True):
+            brier = name is ClassMeasure.CLASS_BRIER
+            loss = -2.0 * p if brier else np.log(np.maximum(p, np.finfo(np.float32).tiny))
             apart = loss - np.einsum("ij,ij->i", p, loss)[:, None]
             apart *= apart
-            found[near] = np.einsum("ij,ij->i", p, apart)
-    return log, 4.0 * brier
+            variance[near] = np.einsum("ij,ij->i", p, apart)
+    return found

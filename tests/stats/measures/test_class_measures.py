@@ -188,8 +188,14 @@ def test_merged_parts_are_the_whole(monkeypatch: pytest.MonkeyPatch, limit: int 
     for total, some in zip(sums, (slice(None), slice(0, 150), slice(150, None)), strict=True):
         total.add_rows(probability[some], label[some], predicted[some])
     sums[2].merge(sums[1])
-    assert sums[2].log_loss.linear.exact() == sums[0].log_loss.linear.exact()
-    assert sums[2].brier.squares.exact() == sums[0].brier.squares.exact()
+    assert (
+        sums[2].losses[ClassMeasure.CLASS_LOG_LOSS].linear.exact()
+        == sums[0].losses[ClassMeasure.CLASS_LOG_LOSS].linear.exact()
+    )
+    assert (
+        sums[2].losses[ClassMeasure.CLASS_BRIER].squares.exact()
+        == sums[0].losses[ClassMeasure.CLASS_BRIER].squares.exact()
+    )
 
 
 @pytest.mark.parametrize("sharpness", [1.0, 30.0, 200.0])

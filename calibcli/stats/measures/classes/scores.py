@@ -60,17 +60,17 @@ def class_log_loss(views: ClassViews) -> ClassEstimate:
     References:
         Good (1952), JRSS-B 14.
     """
-    wrong = views.joint.log_loss.infinite
+    losses = views.joint.losses[ClassMeasure.CLASS_LOG_LOSS]
     null = 0.0
     for one in views.rest:
         score = one.table.score
         null -= float((one.table.weight * score * np.log(np.where(score > 0.0, score, 1.0))).sum())
     return _mean_loss(
         ClassMeasure.CLASS_LOG_LOSS,
-        views.joint.log_loss,
+        losses,
         views=views,
         null=null,
-        details={"certain_and_wrong": wrong},
+        details={"certain_and_wrong": losses.infinite},
     )
 
 
@@ -95,7 +95,7 @@ def class_brier(views: ClassViews) -> ClassEstimate:
     null = sum(float(one.sums.variance.sum()) for one in views.rest)
     return _mean_loss(
         ClassMeasure.CLASS_BRIER,
-        views.joint.brier,
+        views.joint.losses[ClassMeasure.CLASS_BRIER],
         views=views,
         null=null,
         details={**details, "parts_over": views.rest[0].sums.described},
