@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from calibcli.codec import Node, version_of
 from calibcli.data.columns import Header, folded, resolve, separator_hint
-from calibcli.data.files import file_word, found_in
+from calibcli.data.files import Found, file_word, found_in
 from calibcli.data.formats import format_of
 from calibcli.data.fragments import (
     DECIMAL_COMMA,
@@ -426,11 +426,30 @@ _REPORTS = {
 def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
     found = found_in([path])
     fragments = list_fragments(found, input_format=input_format)
-    first = fragments[0]
-    header = reader_of(first).header()
-    hint = separator_hint(header)
+    header: tuple[str, ...] = ()
+    unread: InputProblem | None = None
+    try:
+        header = reader_of(fragments[0]).header()
+        hint = separator_hint(header)
+    except InputProblem as problem:
+        # Quoted names with another mark between them are no CSV where a comma is expected.
+        unread, hint = problem, problem.hint
     if (told := _by_another_mark(path, header, hint, input_format)) is not None:
         return told
+    if unread is not None:
+        raise unread
+    return _inspected(path, found, fragments, header, hint, input_format)
+
+
+def _inspected(
+    path: str,
+    found: Found,
+    fragments: list[Fragment],
+    header: tuple[str, ...],
+    hint: str | None,
+    input_format: InputFormat,
+) -> InspectReport:
+    first = fragments[0]
     # Names may hold such marks, too.
     hint = None if len(header) > 1 and "--delimiter" in str(hint) else hint
     own = {folded(name) for name in header} if first.partitions else ()
@@ -459,6 +478,8 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
             repair += " --decimal ,"
     if partitions:
         facts.append(("in the path", ", ".join(partitions)))
+    repeated = _repeated(Header(header, first.shown))
+    facts += repeated
     if hint is not None:
         facts.append(("note", hint))
     words = (
@@ -466,7 +487,7 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     )
     typed = (*kinds, *((name, "partition") for name in partitions))
     columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in typed)
-    following = None if repair is None else f"calibcli measure {file_word(path)} {words}{repair}"
+    following = None if repair is None or repeated else f"calibcli measure {file_word(path)} {words}{repair}"
     by = _models(path, header, roles, input_format) if repair == "" and _is_small(fragments) else None
     if following is not None and by is not None:
         model, question = by
@@ -477,16 +498,25 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     return InspectReport(path, first.format.value, tuple(facts), columns, following)
 
 
+def _repeated(header: Header) -> Facts:
+    """Return why no command would read a file some of whose columns have one name."""
+    try:
+        header.refuse_repeated()
+    except InputProblem as problem:
+        return [("note", f"`calibcli measure` would stop: {problem.message}; {problem.hint}")]
+    return []
+
+
 def _by_another_mark(
     path: str, header: Sequence[str], hint: str | None, input_format: InputFormat
 ) -> InspectReport | None:
     """None unless there is a hint of a mark that divides the rows as well."""
-    mark = re.search("--delimiter '(.)'", hint or "")
+    mark = re.search("--delimiter '?(tab|.)", hint or "")
     if mark is None or input_format.delimiter is not None:
         return None
     with suppress(InputProblem):
         told = inspect_columns(path, input_format=replace(input_format, delimiter=mark[1]))
-        if len(header) == 1 or any(one.kind != "empty" for one in told.columns):
+        if len(header) <= 1 or any(one.kind != "empty" for one in told.columns):
             return replace(told, facts=(*told.facts, ("note", str(hint))))
     return None
 

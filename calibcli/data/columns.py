@@ -150,19 +150,19 @@ def separator_hint(header: Sequence[str], sought: Callable[[str], bool] | None =
         # Names with commas in them, of a file that separates its fields otherwise.
         often = next((one for one in (";", "|", "\t") if text.count(one) > text.count(",")), None)
         told = often is not None and (sought is None or any(map(sought, text.split(often))))
-        return _separated_by(str(often)) if told else None
+        return separated_by(str(often)) if told else None
     if "\t" in header[0]:
-        return _separated_by("\t")
+        return separated_by("\t")
     found = next((one for one in (";", "|", ",", " ") if one in header[0].strip()), None)
     if found is None or (found == " " and header[0].count(" ") < 2):
         return None
-    return _separated_by(found)
+    return separated_by(found)
 
 
-def _separated_by(mark: str) -> str:
+def separated_by(mark: str) -> str:
     """Return what to type of a file whose fields stand between such marks."""
     if mark == "\t":
-        return "the file separates its fields by tabs: write path:tsv or pass --input-format tsv"
+        return "the file separates its fields by tabs: pass --delimiter tab"
     return f"the file seems to separate its fields by {mark!r}: pass --delimiter {mark!r}"
 
 
@@ -377,16 +377,19 @@ def refuse_two_roles(resolved: "ResolvedColumns") -> None:
         if columns.count(name) == times:
             msg = f"column {name!r} is named twice with {option}"
             raise UsageProblem(msg, f"{option} takes different columns")
-    further = {
-        "group": resolved.group,
+    held = {
+        "--score" if resolved.probs is None else "--probs": resolved.scores,
+        "--label": (resolved.label,),
+        "--weight": (resolved.weight,),
+        "--group": (resolved.group,),
         "--by": resolved.by,
         "--on": resolved.on,
-        "cluster": resolved.cluster,
-        "id": resolved.identity,
+        "--cluster": (resolved.cluster,),
+        "--id": (resolved.identity,),
     }
-    roles = ["score", "label", "weight", *(role for role, column in further.items() if column)]
-    msg = f"column {name!r} cannot be two of {', '.join(roles[:-1])} and {roles[-1]} at once"
-    raise UsageProblem(msg, "name another column with --score, --label or --weight")
+    options = [option for option, columns in held.items() if name in columns]
+    msg = f"column {name!r} cannot be {', '.join(options[:-1])} and {options[-1]} at once"
+    raise UsageProblem(msg, f"name another column with {', '.join(options[:-1])} or {options[-1]}")
 
 
 @dataclass(frozen=True, slots=True)

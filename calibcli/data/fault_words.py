@@ -185,12 +185,15 @@ class _Case:
         return self.findings.faults[self.kind, self.place]
 
     @property
-    def _some(self) -> str:
-        """How many of how many: of lists every value counts, of other columns each by itself."""
+    def _values(self) -> int:
+        """How many values were read: of lists every value counts, of other columns each by itself."""
         probs = self.resolved.probs
         in_list = self.kind is FaultKind.OUTSIDE and probs is not None and probs.in_list
-        values = self.findings.rows * (len(self.resolved.classes) if in_list else 1)
-        return f"{self.fault.count:,} of {'the first ' if self.partly else ''}{values:,}"
+        return self.findings.rows * (len(self.resolved.classes) if in_list else 1)
+
+    @property
+    def _some(self) -> str:
+        return f"{self.fault.count:,} of {'the first ' if self.partly else ''}{self._values:,}"
 
     @property
     def _first(self) -> str:
@@ -261,23 +264,30 @@ class _Case:
         logs = scale is Scale.LOGPROB
         most = 0.0 if logs else 100.0 if scale is Scale.PERCENT else 1.0
         rounded = fault.lowest >= -_ROUNDED and fault.highest <= most + _ROUNDED
+        few = scale is Scale.PROB and 10 * fault.count < self._values
         if resolved.label is None:
             requested = f"they were read with --scale {scale}: is that their scale"
             percent = scale is Scale.PROB and fault.lowest >= -_ROUNDED and 1.5 < fault.highest <= 100.0
             way = (
                 "pass --scale percent, or --scale logit;"
-                if percent
+                if percent and not few
                 else f"{requested}, and is the column right?"
             )
             way = f"{requested}? --on-range clip moves them to the nearest end;" if rounded else way
             return f"{way} `apply --on-range null` leaves their probability empty"
         if rounded:
             return "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"
+        if few:
+            # Another scale would be read into all the others as well; small percentages are mostly below 1.
+            percent = fault.lowest > 1.0 and 1.5 < fault.highest <= 100.0
+            way = "; if every value is a percentage, --scale percent" if percent else ""
+            return f"mend these or leave them empty, as most values lie in [0, 1]{way}"
         if logs and fault.highest <= 1.0:
             return "leave out --scale logprob if these are probabilities"
         if logs or scale is Scale.PERCENT:
             what = "log-probabilities" if logs else "percentages"
-            return f"these are no {what}: name another column, or another --scale"
+            points = "" if logs or fault.lowest < 0.0 else "; divide basis points by 10,000 beforehand"
+            return f"these are no {what}: name another column, or another --scale{points}"
         return f"these are no probabilities: {_ways_from_range(fault.lowest, fault.highest)}"
 
     def _of_labels(self) -> tuple[str, str]:
@@ -426,4 +436,6 @@ def _ways_from_range(lowest: float, highest: float) -> str:
         ways.append("pass --scale logit for logits")
     if highest <= 0.0:
         ways.append("pass --scale logprob for log-probabilities")
+    if lowest > 1.0 and 100.0 < highest <= 10_000.0:
+        ways.append("divide basis points by 10,000 beforehand")
     return ", ".join([*ways, "or name another column" if ways else "name another column"])

@@ -226,12 +226,13 @@ def bins_of_gate(
 
     "none" is each value by itself; a list is of all values that the score can have.
     """
-    if bins is None or isinstance(bins, Integral):
-        return None if bins is None else int(bins), binning, ()
-    if isinstance(bins, str) and bins.strip().isdecimal():
-        return int(bins), binning, ()
-    if binning not in (None, Binning.ATOMS):
-        shown = bins if isinstance(bins, str) else "of values"
+    if bins is None:
+        return None, binning, ()
+    counted = bins.strip().isdecimal() if isinstance(bins, str) else isinstance(bins, Integral)
+    if counted and binning is not Binning.ATOMS:
+        return int(bins), binning, ()  # type: ignore[arg-type]
+    if binning is not None and (counted or binning is not Binning.ATOMS):
+        shown = bins if isinstance(bins, str | Integral) else "of values"
         msg = f"--bins {shown} and --binning {binning.value}"
         raise IdleOption(msg, "leave out one of them", options=("binning", "bins"))
     if isinstance(bins, str) and bins.strip().lower() == "none":

@@ -4,6 +4,7 @@ import inspect
 import os
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from enum import Enum
@@ -21,6 +22,10 @@ from calibcli.values import dataclass
 if TYPE_CHECKING:
     from calibcli.reports.input import Setting
     from calibcli.shell.door import Command
+
+
+# Where a context keeps the options that were given more than once.
+_REPEATED = "calibcli.repeated"
 
 
 @dataclass(slots=True)
@@ -65,6 +70,8 @@ class Line:
         if not self.passed_over:
             for said in settings_said(self.settings):
                 say_line(f"note: {said}")
+            for one in () if context.params.get("quiet") else context.meta.get(_REPEATED, ()):
+                say_line(f"note: {max(one.opts, key=len)} is given more than once: the last counts")
 
     def yields(self, problem: Exception) -> "Setting | None":
         """Return the default that gives way to what was typed, if the problem is with such a one."""
@@ -135,6 +142,17 @@ class Settled(_Plain, TyperCommand):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - of the framework
+        """Read the line, and keep which options of one value were given more than once."""
+        words = [*args]
+        found: list[str] = super().parse_args(ctx, args)
+        order: list[Any] = [*self.make_parser(ctx).parse_args(args=words)[2]]
+        single = (
+            one for one in order if one.param_type_name == "option" and not (one.multiple or one.is_flag)
+        )
+        ctx.meta[_REPEATED] = [one for one, times in Counter(single).items() if times > 1]
+        return found
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - of the framework, old or new
         line_of(ctx).settle(ctx)

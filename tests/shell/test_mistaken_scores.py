@@ -1,6 +1,7 @@
 """Scores that look like something else, the outputs of a map or percentages, are recognised."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -316,6 +317,38 @@ def test_inspect_finds_the_separator_and_the_comma(run: Run, tmp_path: Path) -> 
     # Of the labels J and N that of the higher scores, not the last one.
     assert last.endswith("--delimiter ';' --decimal , --scale percent --positive J")
     assert run(*last.split("calibcli ", 1)[1].replace("'", "").split()).code == 0
+
+
+@pytest.mark.parametrize(("mark", "typed"), [(";", "';'"), ("|", "'|'"), (" ", "' '"), ("\t", "tab")])
+def test_inspect_finds_the_separator_between_quoted_names(
+    run: Run, tmp_path: Path, mark: str, typed: str
+) -> None:
+    """As R's `write.csv2` and `write.table` quote them: with commas expected that is no CSV at all."""
+    path = tmp_path / "cohort.csv"
+    lines = [mark.join([f'"{place}"', "0.3", '"yes"' if place % 3 else '"no"']) for place in range(40)]
+    path.write_text("\n".join([mark.join(['""', '"risk"', '"death"']), *lines]), encoding="utf-8")
+    assert f"pass --delimiter {typed}" in run("measure", path, code=3).err
+    last = run("inspect", path).out.splitlines()[-1]
+    assert f"-s risk -y death --delimiter {typed} --positive " in last
+    assert run(*shlex.split(last.split("calibcli ", 1)[1])).code == 0
+
+
+def test_inspect_says_that_a_repeated_name_stops_measure(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text("score,score,label\n0.1,0.2,1\n")
+    found = run("inspect", path).out
+    assert "would stop: " in found
+    assert "the header has 'score' more than once" in found
+    assert "next" not in found
+
+
+def test_inspect_offers_no_scale_for_a_few_scores_beyond(run: Run, tmp_path: Path) -> None:
+    """Two infinite scores among probabilities: with `--scale logit` all of them would be other numbers."""
+    path = tmp_path / "odd.csv"
+    path.write_text("score,label\n" + "0.2,0\n0.7,1\n" * 20 + "inf,1\n-inf,0\n")
+    found = run("inspect", path).out
+    assert "mend these or leave them empty, as most values lie in [0, 1]" in found
+    assert "--scale" not in found
 
 
 def test_a_missing_number_makes_no_text_of_a_column(run: Run, tmp_path: Path) -> None:

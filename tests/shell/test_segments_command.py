@@ -259,7 +259,7 @@ REFUSED = [
     ([], 2, "Missing option '--on'"),
     (["--on", " , "], 2, "segments without --on"),
     (["--on", "nowhere"], 3, "there is no column 'nowhere'"),
-    (["--on", "label"], 2, "column 'label' cannot be two of"),
+    (["--on", "label"], 2, "column 'label' cannot be --label and --on at once"),
     (["--on", "age,age"], 2, "column 'age' is named twice with --on"),
     (["--on", "age", "--categorical", "device"], 2, "--categorical names 'device', and --on does not"),
     (["--on", "age", "--categorical", "age", "--numeric", "age"], 2, "both name 'age'"),

@@ -11,7 +11,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from calibcli.data.arrays import first_line, source_of
-from calibcli.data.columns import ResolvedColumns
+from calibcli.data.columns import ResolvedColumns, separated_by
 from calibcli.data.readers import (
     Reader,
     chunks_of,
@@ -120,14 +120,27 @@ def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | Non
         hint = _NO_CSV if b"\0" in head else _ENCODING_HINT
         raise InputProblem(msg, hint)
     try:
-        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), [""])
+        names = _fields(text, delimiter)
     except csv.Error as error:
         msg = f"{shown}: the header is not CSV: {error}"
-        raise InputProblem(msg) from None
+        raise InputProblem(msg, _other_mark(text, delimiter)) from None
     if not any(names):
         msg = f"{shown}: line 1, where the names of the columns should be, is blank"
         raise InputProblem(msg, "remove the blank lines before the header, such as with: grep -v '^$' FILE")
     return tuple(names)
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    return next(csv.reader(io.StringIO(line, newline=""), delimiter=delimiter, strict=True), [""])
+
+
+def _other_mark(line: str, delimiter: str) -> str | None:
+    """Say which mark stands between quoted names, as R writes them, where it is not the one expected."""
+    for mark in ";\t|, ".replace(delimiter, ""):
+        with suppress(csv.Error):
+            if len(_fields(line, mark)) > 1:
+                return separated_by(mark)
+    return None
 
 
 class CsvReader(Reader):

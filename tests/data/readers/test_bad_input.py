@@ -52,16 +52,22 @@ CASES = {
     "semicolons, a name with a comma and no score named": ("id;risk, new;score;label\n1;0;0;1\n", Columns(),
         "p.csv: no column looks like the score; the columns are 'id;risk', ' new;score;label'",
         "the file seems to separate its fields by ';': pass --delimiter ';'"),
+    "semicolons between quoted names, as R writes them": ('"";"score";"label"\n"1";1;0\n', ASKED,
+        "p.csv: the header is not CSV: ',' expected after '\"'",
+        "the file seems to separate its fields by ';': pass --delimiter ';'"),
+    "tabs between quoted names": ('"score"\t"label"\n1\t0\n', ASKED,
+        "p.csv: the header is not CSV: ',' expected after '\"'",
+        "the file separates its fields by tabs: pass --delimiter tab"),
     "endless header": ('score,"' + "x" * 140_000, ASKED,
         "p.csv: the header is not CSV: field larger than field limit (131072)", None),
     "tabs": ("score\tlabel\n1\t0\n", ASKED,
         "p.csv: there is no column 'score'; the columns are 'score\\tlabel'",
-        "the file separates its fields by tabs: write path:tsv or pass --input-format tsv"),
+        "the file separates its fields by tabs: pass --delimiter tab"),
     "duplicate names": ("score,label,score\n1,0,1\n", ASKED, "p.csv: the header has 'score' more than once",
         "give every column a name of its own"),
     "one column twice": ("score,label\n1,0\n", Columns(score="score", label="score"),
-        "column 'score' cannot be two of score, label and weight at once",
-        "name another column with --score, --label or --weight"),
+        "column 'score' cannot be --score and --label at once",
+        "name another column with --score or --label"),
     "ambiguous case": ("SCORE,Score,label\n1,0,1\n", ASKED, "p.csv: 'score' could be any of 'SCORE', 'Score'",
         "spell it as the file does"),
     "missing scores": ("score,label\n0.5,1\n,0\nNaN,1\nnull,0\n", ASKED,
@@ -77,6 +83,22 @@ CASES = {
         "p.csv, column 'score': 2 of 4 values lie outside [0, 1]; the first is -999.0 at row 2",
         ("if -999.0 stands for a missing value, leave it empty; else these are no probabilities: pass "
         "--scale logprob for log-probabilities, or name another column")),
+    "a few beyond, which no scale mends": ("score,label\n" + "0.5,1\n" * 20 + "inf,1\n-inf,0\n",
+        ASKED,
+        "p.csv, column 'score': 2 of 22 values lie outside [0, 1]; the first is inf at row 21",
+        "mend these or leave them empty, as most values lie in [0, 1]"),
+    "small percentages": ("score,label\n" + "0.5,1\n" * 20 + "4.5,1\n", ASKED,
+        "p.csv, column 'score': 1 of 21 values lies outside [0, 1]; the first is 4.5 at row 21",
+        ("mend these or leave them empty, as most values lie in [0, 1]; if every value is a percentage, "
+        "--scale percent")),
+    "basis points": ("score,label\n60,1\n550,0\n", ASKED,
+        "p.csv, column 'score': 2 of 2 values lie outside [0, 1]; the first is 60.0 at row 1",
+        "these are no probabilities: divide basis points by 10,000 beforehand, or name another column"),
+    "basis points as percentages": ("score,label\n60,1\n550,0\n",
+        Columns(score="score", label="label", scale=Scale.PERCENT),
+        "p.csv, column 'score': 1 of 2 values lies outside [0, 100]; the first is 550.0 at row 2",
+        ("these are no percentages: name another column, or another --scale; divide basis points by 10,000 "
+        "beforehand")),
     "percentages": ("score,label\n55.5,1\n12,0\n", ASKED,
         "p.csv, column 'score': 2 of 2 values lie outside [0, 1]; the first is 55.5 at row 1",
         "these are no probabilities: pass --scale percent for percentages, or name another column"),
@@ -226,7 +248,7 @@ def test_bad_csv_is_one_polite_line(case: str, tmp_path: Path, monkeypatch: pyte
         gather(["p.csv"], columns, engine=ThreadEngine(1))
     assert (caught.value.message, caught.value.hint) == (message, hint)
     assert "\n" not in caught.value.message
-    assert caught.value.exit_code == (2 if "cannot be two of" in message else 3)
+    assert caught.value.exit_code == (2 if "at once" in message else 3)
 
 
 def test_clip_and_drop_are_counted(tmp_path: Path) -> None:
