@@ -145,7 +145,7 @@ def measure_files(
             top=None if requested.top is None else (requested.top, _bins_of_top(requested)),
             thresholds=requested.thresholds,
             ranked=ranked_in(requested.metrics.measures),
-            most_slices=MOST_IN_BRIEF if requested.brief or requested.lines else MOST_SLICES,
+            most_slices=MOST_IN_BRIEF,
         ),
     )
     report = measure_evaluation(evaluation, options=requested)
@@ -199,8 +199,8 @@ def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> Meas
     first, *others = views = views_of(evaluation)
     notes = (*evaluation.notes, *evaluation.fit_notes)
     of_groups, many = options, len(first.slices.groups)
-    if options.lines and many > MOST_SLICES:
-        of_groups = replace(options, brief=True)
+    if many > MOST_SLICES and options.drawn and not options.brief:
+        of_groups = replace(options, brief=True, complete=False)
         asked = "what -m names" if options.metrics.selected else listed(one.value for one in IN_TABLES)
         said = f"as there are over {MOST_SLICES:,}, each of {many:,} groups has {asked}: {_IN_LINES}"
         notes = (*notes, said)

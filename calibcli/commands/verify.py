@@ -8,7 +8,7 @@ import numpy as np
 
 from calibcli.commands.cutting import Cut, refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
-from calibcli.commands.measure import class_groups, class_views, refuse_class_measures
+from calibcli.commands.measure import MOST_IN_BRIEF, class_groups, class_views, refuse_class_measures
 from calibcli.commands.partition import (
     WITHOUT_BINS,
     chosen_bins,
@@ -194,6 +194,7 @@ def _extras_request(rows: RowRequest, options: VerifyOptions) -> ExtrasRequest:
         columns={BASELINE: 1} if columns.others else {},
         pairs=((BASELINE, key),) if columns.others else (),
         sliced=(key,) if columns.by else (),
+        most_slices=MOST_IN_BRIEF,
         classes=joint or columns.each_in is not None,
         losses=tuple(name for name in OF_DISTRIBUTIONS if name in {rule.subject for rule in options.rules}),
     )

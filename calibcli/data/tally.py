@@ -185,7 +185,7 @@ class Extras:
             msg = f"--by {' --by '.join(resolved.by)} makes over {most:,} groups ({many:,} so far)"
             hint = "name columns of fewer different values, such as the day of a time; --cluster is for ids"
             if most == MOST_SLICES:
-                hint += "; `calibcli measure` as a table or CSV takes up to 100,000 groups"
+                hint += "; `calibcli measure` and `verify` take up to 100,000 groups"
             raise InputProblem(msg, hint)
 
 

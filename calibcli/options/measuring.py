@@ -295,8 +295,8 @@ class MeasureOptions:
     """What is asked of `measure`.
 
     `complete` reports carry what tables of text do not show: the smooth part of the curve, and the digest
-    of the table. In `brief` ones groups and classes carry no more than a table of them shows; in `lines` of
-    CSV and JSON this goes for groups alone, and only where there are very many. Labels are `drawn` from the
+    of the table. In `brief` ones groups and classes carry no more than a table of them shows, as
+    groups do wherever there are very many. Labels are `drawn` from the
     scores for tests, and for what measures would be if calibrated.
     """
 
@@ -336,7 +336,6 @@ class MeasureOptions:
     )  # fmt: skip
     complete: bool = True
     brief: bool = False
-    lines: bool = False
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_GROUP_ROWS)
     sort: GroupOrder | None = option(None, like=SORT)
     bounds: bool = option(

@@ -13,11 +13,14 @@ import pytest
 from calibcli.commands.compare import compare_files
 from calibcli.commands.measure import measure_files
 from calibcli.commands.slices import with_slash, without_slash
+from calibcli.commands.verify import verify_files
 from calibcli.data import fragments
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, MeasureName, OnMissing, OnRange, TestName, WeightMeaning
+from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
 from calibcli.options.rows import Columns, Reading, RowRequest
+from calibcli.options.rules import largest
 from calibcli.reports.measure import IN_TABLES, VALUES_ALONE, MeasureReport
 from calibcli.show.blocks import Grid
 from calibcli.show.pages.measure import group_blocks, measure_page
@@ -289,17 +292,21 @@ def test_missing_groups_are_a_group_unless_dropped(tmp_path: Path) -> None:
     assert dropped.input.dropped == missing
 
 
-def test_too_many_groups_are_refused(tmp_path: Path) -> None:
-    """More than a thousand groups are refused with the number seen, in one file and over several."""
+def test_too_many_groups_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the number seen, in one file and over several; more than a thousand have less of each."""
     paths = []
     for k in range(2):
         rows = [(*row[:3], f"u{k}-{place % 700}", *row[4:]) for place, row in enumerate(drawn())]
         paths.append(csv(tmp_path / f"{k}.csv", rows))
     assert len(measure_files(RowRequest(paths[:1], BY), options=OPTIONS).groups.left_out) == 700  # type: ignore[union-attr]
+    many = measure_files(RowRequest(paths, BY), options=replace(OPTIONS, least_rows=1))
+    assert len(many.slices) == 1_400
+    assert not any(one.tests for one in many.slices.values())
+    gate = VerifyOptions((largest(MeasureName.ECE, 0.9),), least_group_rows=1)
+    assert len(verify_files(RowRequest(paths, BY), options=gate).groups) == 1_400
+    monkeypatch.setattr("calibcli.commands.measure.MOST_IN_BRIEF", 1_000)
     with pytest.raises(InputProblem, match=r"--by country makes over 1,000 groups \(1,400 so far\)"):
         measure_files(RowRequest(paths, BY), options=OPTIONS)
-    brief = replace(OPTIONS, brief=True, least_rows=1)
-    assert len(measure_files(RowRequest(paths, BY), options=brief).slices) == 1_400
 
 
 def squeezed() -> list[tuple[Any, ...]]:

@@ -205,7 +205,10 @@ def test_lines_of_very_many_groups_have_what_a_table_shows(
     others = {key: one[0] for key, one in every.items() if key[0] and key[1] in {"smece", "brier"}}
     assert {key: one for key, one in some.items() if key in whole} == whole
     assert {key: one[0] for key, one in some.items() if key not in whole} == others
-    assert run(*words, "json").code == 3
+    document = json.loads(run(*words, "json").out)
+    shown = ["bias", "brier", "ece", "smece"]
+    assert all(sorted(one["measures"]) == shown for one in document["slices"].values())
+    assert said in " ".join(document["notes"])
     assert "each of 4 groups has what -m names: what a table shows" in run(*words, form, "-m", "bias").err
     # Classes are no groups, and keep what they have.
     classes = ["measure", groups, "--probs", "p_*", "-y", "c", "--by", "g", "--format", form]

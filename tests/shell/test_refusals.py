@@ -149,7 +149,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, "measure nested.jsonl -s 'answer.p 1'", "no column", """jq -c '."p 1" = .answer."p 1"' FILE"""),
     (3, "measure nested.jsonl --probs answer.*", "no column fits", "jq -c '.NAME = .answer.NAME' FILE"),
     (3, f"measure {MANY} --by a1", "there is no column 'a1'", ""),
-    (3, f"measure {MANY} --by day --json", "makes over 1,000 groups (1,200 so far)", "takes up to 100,000"),
+    (3, f"report {MANY} --by day -o r.html", "makes over 1,000 groups (1,200 so far)", "take up to 100,000"),
     # Usage.
     (2, "measure", "Missing argument 'INPUT...'", "calibcli measure --help"),
     (2, "verify --max-ece 0.1", "Missing argument 'INPUT...'", "name a file, or - for what is piped"),

@@ -82,9 +82,8 @@ def measure(
             raise UsageProblem(msg, "send the summary to a file of its own")
         check_output(summary_out, force=out.force, inputs=rows.inputs, artifact=rows.artifact)
         refuse_promise(summary_out, "json", what="a summary is JSON", hint="name it part.json")
-    brief, lines = kind.is_page and not out.verbose, kind in (ReportFormat.CSV, ReportFormat.JSON_LINES)
-    complete = kind is ReportFormat.JSON
-    options = replace(options, beside_raw=out.verbose, complete=complete, brief=brief, lines=lines)
+    brief, complete = kind.is_page and not out.verbose, kind is ReportFormat.JSON
+    options = replace(options, beside_raw=out.verbose, complete=complete, brief=brief)
     report: MeasureReport | CompatReport
     if compat is None:
         report = measure_files(rows, options=options, summary_out=summary_out)
