@@ -345,7 +345,8 @@ def _splice(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
     from calibcli.data.writers.csv import NewColumns, splice
 
     reader = CsvReader(job.fragment)
-    within, scores = reader.layout(), job.resolved.scores
+    scores = job.resolved.scores
+    within = reader.layout(scores)
     types = dict.fromkeys(scores, WORD if job.resolved.requested.in_words else NUMBER) | dict.fromkeys(
         job.resolved.needed[len(scores) :], WORD
     )

@@ -363,8 +363,11 @@ def _decoding(read: Read, encoding: str) -> Read:
     return decoded
 
 
-def number_hint(value: str, decimal: str | None) -> str:
-    """Return what to do about text where a number should be; `decimal` None where a format has one point."""
+def number_hint(value: str, decimal: str | None, *, score: bool) -> str:
+    """Return what to do about text where a number should be, which need not be a score.
+
+    `decimal` is None where a format has one point.
+    """
     if decimal != "," and re.fullmatch(r"\s*-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?\s*", value):
         way = "" if decimal is None else "; if this one stands before decimals, --decimal , reads it"
         return f"export thousands without commas{way}"
@@ -375,13 +378,15 @@ def number_hint(value: str, decimal: str | None) -> str:
         return f"numbers need a decimal point, not a comma: {way}"
     if value.strip().endswith("%"):
         comma = "--decimal , " if "," in value and decimal == "." else ""
-        return f"pass {comma}--scale percent for percentages; --score-map reads them beside phrases"
+        way = f"pass {comma}--scale percent for percentages; --score-map reads them beside phrases"
+        return way if score else "export numbers without percent signs"
     missing = "nothing, NA, N/A, NaN, null and the like count as missing"
     if not value:
         return f"{missing}, blanks do not: leave the field empty"
     from calibcli.data.score_words import entry_of
 
-    return (
-        f"{missing}, other text does not: is it the right column? --score-map {entry_of(value)} gives "
-        "words a number; `apply --on-missing null` leaves the probability of such rows empty"
+    words = (
+        f" --score-map {entry_of(value)} gives words a number; "
+        "`apply --on-missing null` leaves the probability of such rows empty"
     )
+    return f"{missing}, other text does not: is it the right column?{words if score else ''}"

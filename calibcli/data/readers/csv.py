@@ -73,12 +73,13 @@ class WrongFields(InputProblem):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a CSV file is laid out; `decimal` stands before the decimals of numbers."""
+    """How a CSV file is laid out; `decimal` stands before the decimals of numbers, and some are `scores`."""
 
     shown: str
     names: tuple[str, ...]
     delimiter: str
     decimal: str = "."
+    scores: tuple[str, ...] = ()
 
     def reported(self, *, rows_before: int = 0) -> AbstractContextManager[None]:
         """Turn what pyarrow says of a file into one line with the column and the row of the file."""
@@ -91,7 +92,8 @@ class Layout:
             shown = repr(value if len(value) <= 40 else value[:37] + "...")
             what = f"{shown} at row {row:,} is" if value else f"the blanks at row {row:,} are"
             msg = f"{self.shown}, column {name!r}: {what} not a number"
-            return NoNumber(msg, _AGAIN if value == name else number_hint(value, self.decimal))
+            score = name in self.scores
+            return NoNumber(msg, _AGAIN if value == name else number_hint(value, self.decimal, score=score))
         if match := re.search(_NOT_UTF8, said):
             name, row = self.names[int(match[1])], int(match[2]) + shift
             msg = f"{self.shown}, column {name!r}: the text at row {row:,} is not UTF-8"
@@ -177,8 +179,8 @@ class CsvReader(Reader):
     def list_length(self, name: str) -> int | None:
         return None
 
-    def layout(self) -> Layout:
-        """Read the layout of a file from its first line."""
+    def layout(self, scores: tuple[str, ...] = ()) -> Layout:
+        """Read the layout of a file from its first line; some of its columns are scores."""
         fragment, shown = self.fragment, self.fragment.shown
         delimiter = fragment.delimiter or ("\t" if fragment.format is DataFormat.TSV else ",")
         if fragment.pipe is not None and fragment.streams:
@@ -187,7 +189,7 @@ class CsvReader(Reader):
             with Layout(shown, (), "").reported(), opened_text(fragment) as stream:
                 head, encoding = first_record(b"", stream.read, delimiter), None
         names = header_names(head, delimiter, shown=shown, encoding=encoding)
-        return Layout(shown, names, delimiter, fragment.decimal or ".")
+        return Layout(shown, names, delimiter, fragment.decimal or ".", scores)
 
     @contextmanager
     def text(self, within: Layout) -> Iterator[Callable[[int], bytes]]:
@@ -206,7 +208,7 @@ class CsvReader(Reader):
     def _stream(
         self, resolved: ResolvedColumns, *, types: Mapping[str, pa.DataType], verbatim: bool = False
     ) -> Iterator[pa.RecordBatch]:
-        found, rows = self.layout(), 0
+        found, rows = self.layout(resolved.scores), 0
         parser = Parser(found, resolved, types, verbatim)
         with found.reported(), opened_text(self.fragment) as stream:
             cut = blocks_of(stream.read, found)

@@ -258,6 +258,7 @@ class LineParser:
 
     Args:
         numbers: Those of them that are numbers, whatever they are written as.
+        scores: Those of them that are scores.
         types: What the columns are; None to learn it from the rows.
         telling: Those of them that tell rows or groups apart.
     """
@@ -268,12 +269,14 @@ class LineParser:
         *,
         shown: str,
         numbers: Sequence[str] = (),
+        scores: Sequence[str] = (),
         types: pa.Schema | None = None,
         telling: Sequence[str] = (),
     ) -> None:
         self._names = tuple(names)
         self._shown = shown
         self._numbers = frozenset(numbers)
+        self._scores = tuple(scores)
         self._fixed = types is not None
         self._types = {} if types is None else {field.name: field.type for field in types}
         self._rows = 0
@@ -369,7 +372,9 @@ class LineParser:
                 at = f"{self._shown}, column {name!r}: {unfit} at row {self._rows + place + 1:,}"
                 msg = f"{at} {what}"
                 text = number and isinstance(value, str)
-                hint = number_hint(cast("str", value), None) if text else "is it the right key?"
+                hint = "is it the right key?"
+                if text:
+                    hint = number_hint(cast("str", value), None, score=name in self._scores)
                 raise InputProblem(msg, hint) from None
         return line_of(uniform)
 
@@ -558,7 +563,13 @@ class JsonReader(Reader):
     def batches_of_all(self, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
         """Stream every key; objects, and lists of other things than numbers, as the text of their JSON."""
         whole = self.schema(resolved)
-        parser = LineParser(whole.names, shown=self.fragment.shown, numbers=resolved.numbers, types=whole)
+        parser = LineParser(
+            whole.names,
+            shown=self.fragment.shown,
+            numbers=resolved.numbers,
+            scores=resolved.scores,
+            types=whole,
+        )
         for block in self._blocks():
             for some in _cut(block, len(whole)):
                 batch = parser.parse(some)
@@ -595,6 +606,7 @@ class JsonReader(Reader):
             resolved.stored,
             shown=self.fragment.shown,
             numbers=resolved.numbers,
+            scores=resolved.scores,
             telling=[name for name in resolved.telling if name in resolved.stored],
         )
         for block in self._blocks(decoded=not kept):

@@ -138,6 +138,13 @@ CASES = {
         ("nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
         "is it the right column? --score-map abc=NUMBER gives words a number; "
         "`apply --on-missing null` leaves the probability of such rows empty")),
+    "text weight": ("score,label,w\n0.5,1,2\n0.2,0,abc\n",
+        Columns(score="score", label="label", weight="w"),
+        "p.csv, column 'w': 'abc' at row 2 is not a number",
+        ("nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
+        "is it the right column?")),
+    "percent weight": ("score,label,w\n0.5,1,10%\n", Columns(score="score", label="label", weight="w"),
+        "p.csv, column 'w': '10%' at row 1 is not a number", "export numbers without percent signs"),
     "about a number": ("score,label\nabout 0.8,1\n", ASKED,
         "p.csv, column 'score': 'about 0.8' at row 1 is not a number",
         ("nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "

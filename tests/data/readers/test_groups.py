@@ -126,7 +126,7 @@ def test_column_that_is_no_group_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", [[1], [2]], pa.list_(pa.int64()))
     with pytest.raises(InputProblem, match="which does not tell groups apart"):
         read(path)
-    with pytest.raises(UsageProblem, match="two of score, label, weight and group"):
+    with pytest.raises(UsageProblem, match="'label' cannot be --label and --group at once"):
         read(path, Columns("score", "label", group="label"))
 
 
