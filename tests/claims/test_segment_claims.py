@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import calibcli
 from calibcli.stats.measures.segments import are_tested, bias_bounds, joint, segments_of
 from claims.simulation import generator_of, most_misses
 from stats.segment_rows import added_up, entries_of
@@ -64,3 +65,26 @@ def test_calibrated_segments_stand_out_as_rarely_as_promised(
         missed += bool(((ends.lower > 0.0) | (ends.upper < 0.0))[seen].any())
     assert found <= most_misses(repetitions, 0.05)
     assert missed <= most_misses(repetitions, 0.05)
+
+
+def test_a_part_as_wrong_as_the_whole_is_seldom_listed() -> None:
+    """All scores are too high by half, high ones are rare, and one column follows the score: in at most 5 %
+    of tables is any value of it, or of one that does not matter, listed beside all rows.
+    """
+    rng, repetitions, listed = generator_of("segments", "too high by half"), 40, 0
+    for _ in range(repetitions):
+        rare = rng.random(100_000) < 0.004
+        score = np.where(rare, rng.beta(1.5, 1.5, rare.size), rng.beta(1.0, 999.0, rare.size))
+        noisy = score * np.exp(rng.normal(0.0, 0.5, rare.size))
+        follows = np.digitize(noisy, np.quantile(noisy, [0.5, 0.9, 0.99, 0.998])).astype(str)
+        rows = {
+            "score": score,
+            "label": rng.random(rare.size) < 0.5 * score,
+            "follows": follows,
+            "other": rng.choice(list("abcdefgh"), rare.size),
+        }
+        found = calibcli.segments(rows, score="score", label="label", on=["follows", "other"])
+        shown = [one.where for one in found.shown]
+        assert () in shown
+        listed += len(shown) > 1
+    assert listed <= most_misses(repetitions, 0.05)

@@ -570,7 +570,8 @@ class ByCells:
     """Rows, labels and residuals of every set of columns by cell of the score, added up when they are asked
     for.
 
-    Cells are those in which rows are kept, or else of about equally many rows, equal scores in one.
+    Cells are those in which rows are kept, or else of about as much of all as `_shares` says, equal scores in
+    one.
     """
 
     def __init__(self, entries: Crossed, depth: int) -> None:
@@ -616,7 +617,8 @@ def beyond(cells: ByCells, large: Level, added: Sequence[Sequence[int]]) -> dict
     own = columns_of(large)
     at = tuple(large[column] for column in own)
     rows, positive, residual = (cells.of(what, own)[at] for what in ("rows", "positive", "residual"))
-    number = _numbers(np.cumsum(rows), min(_CELLS, int(rows.sum()) // _ROWS_OF_A_CELL))
+    mean = np.clip((positive - residual) / np.maximum(rows, 1.0), 0.0, 1.0)
+    number = _numbers(np.minimum(_CELLS * _shares(rows, mean), rows / _ROWS_OF_A_CELL))
     starts = np.flatnonzero(np.diff(number, prepend=-1.0))
     all_rows, positive, every = (np.add.reduceat(one, starts) for one in (rows, positive, residual))
     scatter = positive * (all_rows - positive) / np.maximum(all_rows - 1.0, 1.0)
@@ -644,17 +646,28 @@ def beyond(cells: ByCells, large: Level, added: Sequence[Sequence[int]]) -> dict
     return found
 
 
-def _numbers(before: npt.NDArray[Any], most: int) -> Floats:
-    """Return which of so many parts of about equally many rows each cell is of, by the rows up to its end."""
-    most = max(1, most)
-    return np.asarray(np.minimum(np.floor(before * (most / before[-1])), most - 1.0), np.float64)
+def _shares(rows: Counts, score: Floats) -> Floats:
+    """Return how much of all is at each score: half by rows and half by the variance of labels.
+
+    By rows alone one cell would hold every high score where these are rare, and a part of the higher ones
+    would differ from a segment that is wrong by the same curve.
+    """
+    variance = rows * score * (1.0 - score)
+    shares = rows / max(float(rows.sum()), 1.0)
+    return np.asarray(0.5 * (shares + variance / variance.sum()) if variance.any() else shares)
+
+
+def _numbers(width: Floats) -> Floats:
+    """Return the number of each cell among wider ones of width 1, by where it ends."""
+    return np.floor(np.cumsum(width) * (1.0 - 1e-12))
 
 
 def _cells(rows: Whole, at: Floats, most: int) -> Whole:
-    """Return cells of about equally many rows, equal scores in one."""
+    """Return cells of about as much of all each, equal scores in one."""
     last = np.flatnonzero(np.concatenate((at[1:] != at[:-1], [True])))
-    # Of equal scores the rows up to the last count for all.
-    number = _numbers(np.cumsum(rows)[last], most)
+    # Whole numbers, so that the order of equal scores plays no part.
+    many = np.diff(np.cumsum(rows, dtype=np.int64)[last], prepend=0)
+    number = _numbers(most * _shares(many, at[last]))
     cell = np.cumsum(np.diff(number, prepend=number[0]) > 0, dtype=np.int64)
     return np.repeat(_narrow(cell), np.diff(last, prepend=-1))
 

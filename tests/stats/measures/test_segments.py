@@ -274,6 +274,16 @@ def test_a_part_differs_from_the_whole_only_where_it_differs() -> None:
     assert set(beyond(ByCells(few, 2), (-1,), [(0,)]).values()) == {1.0}
 
 
+def test_a_part_of_rare_high_scores_does_not_differ_by_these() -> None:
+    """All scores are too high by half; those of one value are higher, and no row of it is any more wrong."""
+    rng = np.random.default_rng(5)
+    rare = rng.random(200_000) < 0.004
+    score = np.where(rare, rng.beta(1.5, 1.5, rare.size), rng.beta(1.0, 999.0, rare.size))
+    level = np.where(score > 0.5, 2, np.where(score > 0.002, 1, 0))[None]
+    found = beyond(ByCells(entries_of(level, score, rng.random(rare.size) < 0.5 * score), 1), (-1,), [(0,)])
+    assert min(found.values()) > 1e-3
+
+
 def test_parts_of_a_part_are_compared_with_its_rows_alone() -> None:
     """What is wrong outside of the larger segment does not matter to its parts."""
     level, score, rng = drawn_rows(20_000, 2, 4)
