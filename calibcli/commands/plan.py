@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 _EXAMPLE_ROWS = 100_000
 # Of the fit rows of a continuous map, whose scores are known by a few quantiles.
 _BETWEEN_QUANTILES = 10_000
+# They are a poor guide if labels would vary so many times as much, or as little, as those of the fit rows.
+_FAR_OFF = 1.2
 
 _WAYS = "--artifact cal.json, or --like preds.csv -s score"
 
@@ -224,6 +226,7 @@ def _by_scores(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | Non
             *_of_binning(found, options, scores),
             *_of_state(options, scores),
             *_of_continuous(options, scores, loaded),
+            *_of_rare_outputs(scores, loaded),
         ),
         scores.input,
     )
@@ -465,6 +468,19 @@ def _of_continuous(options: PlanOptions, scores: _Scores, loaded: AnyArtifact | 
     few = f"if the map gives at most {FEW_VALUES} values, as of grades, verify judges each by itself"
     return (
         f"{few}, which can take more rows: plan with --like preds.csv, or pass verify --binning equal-width",
+    )
+
+
+def _of_rare_outputs(scores: _Scores, loaded: AnyArtifact | None) -> tuple[str, ...]:
+    """Return that rare outputs lie otherwise than evenly between quantiles, where the fit rows show it."""
+    if scores.input is not None or not isinstance(loaded, Artifact) or loaded.recalibrator.bins is not None:
+        return ()
+    here, there = scores.population.variance, loaded.fit.mean_variance
+    if max(here, there) <= _FAR_OFF * min(here, there):
+        return ()
+    said = f"labels would vary {here / there:.2g} times as much as those of the fit rows"
+    return (
+        f"outputs that lie evenly between quantiles are a poor guide: {said}; pass --like preds.csv -s score",
     )
 
 

@@ -85,6 +85,19 @@ def test_a_continuous_map_asks_for_what_fresh_rows_ask_for(
     assert said == [True, False, False]
 
 
+def test_rare_outputs_are_said_to_be_known_badly(rows: pd.DataFrame, tmp_path: Path) -> None:
+    """Between the last two quantiles of frauds, four in a thousand, lies nearly all that labels vary by."""
+    rng = np.random.default_rng(3)
+    rare = rng.random(50_000) < 0.004
+    score = np.where(rare, rng.beta(1.5, 1.5, rare.size), rng.beta(1.0, 999.0, rare.size))
+    frauds = pd.DataFrame({"score": score, "label": (rng.random(rare.size) < score).astype(int)})
+    for some, said in ((frauds, True), (rows, False)):
+        found = plan_rows(
+            planned(max_ece=0.05), RowRequest([], artifact=saved(fitted(some, "platt"), tmp_path))
+        )
+        assert any("poor guide" in note for note in found.notes) is said
+
+
 def test_bins_cut_the_outputs_of_a_continuous_map_alone(rows: pd.DataFrame, tmp_path: Path) -> None:
     """A discrete one has its outputs, one by one."""
     few = planned(max_ece=0.05, bins=5)

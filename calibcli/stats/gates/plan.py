@@ -37,7 +37,8 @@ from calibcli.values import dataclass
 # Scores are kept to about so many values, each within one bin: labels tell neighbours apart by less.
 MOST_VALUES = 128
 
-# The distance to calibration counts how far scores move, and bets on few values one by one: many stay many.
+# Noise at neighbouring scores adds up in smECE and in the distance to calibration, which also counts how far
+# scores move and bets on few values one by one: many stay many.
 _MANY_VALUES = 4_096
 
 CALIBRATED = "labels follow the scores"
@@ -127,15 +128,22 @@ def population_of(score: Floats, rows: Floats, *, bins: Bins, most: int = MOST_V
 
 def population_like(table: Table, *, bins: Bins, measure: MeasureName) -> Population:
     """Return the population in which scores fall as in a table, whatever its labels."""
-    if measure is not MeasureName.DCE or bins.edges is None:
+    if measure not in (MeasureName.DCE, MeasureName.SMECE) or bins.edges is None:
         return population_of(table.score, table.rows.astype(np.float64), bins=bins)
     # Evenly between rows of neighbouring scores, and as often one score as rows have it: no score of a few
-    # rows comes back.
+    # rows comes back. Half of the values go by the variance of labels: few scores may make most of the noise.
     last = np.cumsum(table.rows) - 0.5
     rank = np.column_stack((last - table.rows + 1.0, last)).ravel()
-    at = (np.arange(_MANY_VALUES) + 0.5) * (float(table.total_rows) / _MANY_VALUES)
-    score, rows = np.unique(np.interp(at, rank, np.repeat(table.score, 2)), return_counts=True)
-    return population_of(score, rows.astype(np.float64), bins=bins, most=_MANY_VALUES)
+    variance = table.rows * table.score * (1.0 - table.score)
+    parts = [one / one.sum() for one in (table.rows, variance) if one.any()]
+    gathered = np.append(0.0, np.cumsum(np.mean(parts, axis=0)))
+    ends = np.interp(
+        np.linspace(0.0, gathered[-1], _MANY_VALUES + 1), gathered, np.append(0.0, np.cumsum(table.rows))
+    )
+    at = np.interp(0.5 * (ends[1:] + ends[:-1]), rank, np.repeat(table.score, 2))
+    score, place = np.unique(at, return_inverse=True)
+    rows = np.bincount(place, np.diff(ends)).astype(np.float64)
+    return population_of(score, rows, bins=bins, most=_MANY_VALUES)
 
 
 def erring(population: Population, measure: MeasureName, error: float) -> tuple[Population, ...]:
