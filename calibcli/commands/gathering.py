@@ -43,7 +43,7 @@ from calibcli.data.tally import (
     taken,
 )
 from calibcli.errors import CalibcliError, EmptyTable, InputProblem
-from calibcli.names import EXACT_LIMIT, DataFormat, IdKind, OnMissing, WeightMeaning
+from calibcli.names import EXACT_LIMIT, Comparison, DataFormat, IdKind, OnMissing, WeightMeaning
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSelection, RowSource
 from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
 from calibcli.stats.table import Floats, Integers, ScoreTable, merge_all
@@ -73,7 +73,9 @@ def nothing_left(files: Sequence[str], resolved: ResolvedColumns, findings: Find
     if requested == 0 and conditions:
         where = " and ".join(repr(one.text) for one in conditions)
         msg = f"{shown}: none of {findings.rows:,} rows satisfies {where}"
-        return EmptyTable(msg, "values must match the file exactly, upper and lower case included")
+        exact = any(one.sign in (Comparison.EQUAL, Comparison.IN) for one in conditions)
+        alike = "values must match the file exactly, upper and lower case included"
+        return EmptyTable(msg, alike if exact else None)
     if findings.dropped == requested:
         msg = f"{shown}: none of {requested:,} rows has a value in every column that is read"
         empty = [

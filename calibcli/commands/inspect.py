@@ -480,6 +480,8 @@ def _inspected(
         facts.append(("in the path", ", ".join(partitions)))
     repeated = _repeated(Header(header, first.shown))
     facts += repeated
+    # Without another mark than the comma, what is wrong is the first line itself.
+    nameless = hint is not None and "--delimiter" not in hint
     if hint is not None:
         facts.append(("note", hint))
     words = (
@@ -487,7 +489,11 @@ def _inspected(
     )
     typed = (*kinds, *((name, "partition") for name in partitions))
     columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in typed)
-    following = None if repair is None or repeated else f"calibcli measure {file_word(path)} {words}{repair}"
+    following = (
+        None
+        if repair is None or repeated or nameless
+        else f"calibcli measure {file_word(path)} {words}{repair}"
+    )
     by = _models(path, header, roles, input_format) if repair == "" and _is_small(fragments) else None
     if following is not None and by is not None:
         model, question = by

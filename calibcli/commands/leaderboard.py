@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, reduce
 from itertools import combinations
+from shlex import quote
 
 import numpy as np
 
@@ -308,6 +309,11 @@ def _models(evaluation: Gathered, options: CompareOptions) -> Entries:
             some = f", {one.unlike:,} of them" if one.unlike < one.repeated else ""
             unlike = f"{some} with other values" if one.unlike else ""
             notes.append(f"{name}: {rows} an id of the model{unlike}: of equal ids the first row counts")
+    if any(one.unlike for one in answers.values()):
+        notes.append(
+            f"for several answers to a question to count, give each an id of its own, and name the question "
+            f"with --cluster {quote(str(evaluation.resolved.identity))}"
+        )
     requested = {one.ids.tobytes() for one in answers.values()}
     if len(requested) > 1:
         common = in_common(list(answers.values()))

@@ -45,8 +45,12 @@ class Header:
         """The columns of the file and those outside of it."""
         return Header((*self.names, *self.outside), self.path) if self.outside else self
 
-    def named(self, name: str) -> str:
-        """Return the column that a name means: the same text, or else but for case and outer blanks."""
+    def named(self, name: str, *, alone: bool = False) -> str:
+        """Return the column that a name means: the same text, or else but for case and outer blanks.
+
+        Args:
+            alone: Whether the option that names it takes no other.
+        """
         if name in self.names:
             return name
         same = [column for column in self.names if _composed(column) == _composed(name)]
@@ -68,7 +72,8 @@ class Header:
             )
         several = [one.strip() for one in name.split(",")]
         if len(several) > 1 and set(several) <= set(self.names):
-            hint = f"these are several columns: repeat the option for each, {listing(several)}"
+            ways = "join them first, or name one of" if alone else "repeat the option for each,"
+            hint = f"these are several columns: {ways} {listing(several)}"
         separated = separator_hint(self.names, lambda column: folded(column) == folded(name))
         raise InputProblem(msg, separated or _nested_hint(name, self.names) or hint)
 
@@ -93,7 +98,7 @@ class Header:
                 msg += ", and all scores are compared with one label"
                 own = "models with labels of their own belong in rows: compare --by MODEL --id QUESTION"
                 raise InputProblem(msg, f"name one column; {own}")
-            return self.named(requested)
+            return self.named(requested, alone=role == "label")
         if fitted is not None:
             with suppress(InputProblem):
                 return self.named(fitted)
@@ -552,7 +557,9 @@ def resolve(columns: Columns, header: Header, *, labelled: bool = True) -> Resol
         every = header if columns.label is None else wide
         label = every.named_or_usual(columns.label, "label")
     single = (columns.weight, columns.group, columns.cluster, columns.identity)
-    weight, group, cluster, identity = (None if name is None else wide.named(name) for name in single)
+    weight, group, cluster, identity = (
+        None if name is None else wide.named(name, alone=True) for name in single
+    )
     others = header.all_named(others)
     by, on = wide.all_named(columns.by), wide.all_named(columns.on)
     conditions = columns.rows.where

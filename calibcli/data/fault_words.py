@@ -82,8 +82,18 @@ def other_labels_words(findings: Findings, positive: str) -> str:
         return ""
     count = "counts" if len(findings.others) == 1 else "count"
     case = f"; is {listing(alike)} meant to be the same?" if alike else ""
+    unknown = _unknown_outcomes(findings.others)
+    empty = f"; leave {listing(unknown)} empty if it stands for an unknown outcome" if unknown else ""
     requested = f"--positive {shlex.quote(positive)}"
-    return f"{_labels_listed(findings.others)} {count} as 0 by {requested}{case}"
+    return f"{_labels_listed(findings.others)} {count} as 0 by {requested}{case}{empty}"
+
+
+def _unknown_outcomes(labels: Iterable[str]) -> list[str]:
+    """Return the labels that look like a missing value: the point of SAS, or `NA` beyond CSV."""
+    from calibcli.data.score_words import MISSING
+
+    words = {*MISSING, "missing", "unknown"}
+    return [one for one in labels if folded(one) in words or not re.search(r"\w", one)]
 
 
 def soft_words(rows: int) -> str:
@@ -312,7 +322,13 @@ class _Case:
             return said, f"pass {either}: the label whose probability the score is"
         amounts = all(re.fullmatch(r"-?\d+([.,]\d+)?", one) for one in seen)
         made = "; of amounts, make a column that is 1 where they reach a limit" if amounts else ""
-        return said, f"pass --positive VALUE: that label counts as 1, all others as 0{made}"
+        unknown = _unknown_outcomes(seen)
+        if not unknown and len(seen) == 3 and {0, 1}.issubset(numbers):
+            unknown = [one for one, number in zip(seen, numbers, strict=True) if number not in (0, 1)]
+        lost = (
+            f"if {listing(unknown)} stands for an unknown outcome, leave it empty; else " if unknown else ""
+        )
+        return said, f"{lost}pass --positive VALUE: that label counts as 1, all others as 0{made}"
 
     def _of_classes(self) -> tuple[str, str]:
         some, one, classes = self._some, self.fault.count == 1, self.resolved.classes

@@ -342,6 +342,26 @@ def test_inspect_says_that_a_repeated_name_stops_measure(run: Run, tmp_path: Pat
     assert "next" not in found
 
 
+def test_an_unknown_outcome_that_counts_as_0_is_said(run: Run, tmp_path: Path) -> None:
+    """`NA` is missing in CSV alone: elsewhere it is a text, which `--positive` makes an outcome of."""
+    path = tmp_path / "cohort.jsonl"
+    lines = [{"score": 0.3, "label": one} for one in ("yes", "no", "NA") * 20]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    said = run("measure", path, "--positive", "yes", "-m", "bias").out
+    assert "'NA' and 'no' count as 0 by --positive yes; leave 'NA' empty if it stands for an unknown" in said
+
+
+@pytest.mark.parametrize("first", ["sep=;", "# exported by R", "0.3;1"])
+def test_inspect_offers_no_command_where_the_first_line_names_no_columns(
+    run: Run, tmp_path: Path, first: str
+) -> None:
+    path = tmp_path / "days.csv"
+    path.write_text(f"{first}\n0.4,0\n0.6,1\n".replace(";1", ",1"))
+    found = run("inspect", path).out
+    assert "the first line must hold the column names" in found
+    assert "next" not in found
+
+
 def test_inspect_offers_no_scale_for_a_few_scores_beyond(run: Run, tmp_path: Path) -> None:
     """Two infinite scores among probabilities: with `--scale logit` all of them would be other numbers."""
     path = tmp_path / "odd.csv"

@@ -200,3 +200,11 @@ def test_rows_that_stand_for_none_are_counted(run: Run, tmp_path: Path, form: st
     path.write_text(head + kept)
     ended = run(*requested)
     assert "weight 0" not in ended.out + ended.err
+
+
+def test_a_condition_on_an_order_has_no_hint_about_letters(run: Run, groups: Path) -> None:
+    """Capitals matter where a value is sought, and not where numbers are above one."""
+    assert "upper and lower case" in run("measure", groups, "--where", "country==us", code=3).err
+    above = run("measure", groups, "--where", "day>1000", code=3).err
+    assert "none of 900 rows satisfies 'day>1000'" in above
+    assert "hint" not in above

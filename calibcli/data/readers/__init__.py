@@ -381,8 +381,9 @@ def number_hint(value: str, decimal: str | None, *, score: bool) -> str:
         way = f"pass {comma}--scale percent for percentages; --score-map reads them beside phrases"
         return way if score else "export numbers without percent signs"
     missing = "nothing, NA, N/A, NaN, null and the like count as missing"
-    if not value:
-        return f"{missing}, blanks do not: leave the field empty"
+    if not re.search(r"\w", value):
+        sign = f"if {value!r} stands for a missing value, as a point does in SAS, leave the field empty"
+        return sign if value else f"{missing}, blanks do not: leave the field empty"
     from calibcli.data.score_words import entry_of
 
     words = (

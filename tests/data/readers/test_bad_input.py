@@ -30,6 +30,9 @@ CASES = {
     "unknown column": ("id,scores,label\n1,0.5,1\n", ASKED,
         "p.csv: there is no column 'score'; the columns are 'id', 'scores', 'label'",
         "did you mean 'scores'?"),
+    "two labels in one option": ("score,a,b\n1,0,1\n", Columns(score="score", label="a,b"),
+        "p.csv: there is no column 'a,b'; the columns are 'score', 'a', 'b'",
+        "these are several columns: join them first, or name one of 'a', 'b'"),
     "nothing close": ("a,b\n1,0\n", Columns(score="a", label="outcome"),
         "p.csv: there is no column 'outcome'; the columns are 'a', 'b'", None),
     "no score by name": ("a,label\n1,0\n", Columns(),
@@ -191,6 +194,19 @@ CASES = {
         "there are '0', '1', '2', '3', '4' and more"),
         ("pass --positive VALUE: that label counts as 1, all others as 0; "
         "of amounts, make a column that is 1 where they reach a limit")),
+    "a third label": ("score,label\n0.5,1\n0.2,0\n0.3,.\n", ASKED,
+        ("p.csv, column 'label': 1 of 3 labels are neither 0 nor 1; the first is '.' at row 3; "
+        "there are '0', '1' and '.'"),
+        ("if '.' stands for an unknown outcome, leave it empty; else pass --positive VALUE: that label "
+        "counts as 1, all others as 0")),
+    "labels in words and one unknown": ("score,label\n0.5,yes\n0.2,no\n0.3,Unknown\n", ASKED,
+        ("p.csv, column 'label': 3 of 3 labels are neither 0 nor 1; the first is 'yes' at row 1; "
+        "there are 'Unknown', 'no' and 'yes'"),
+        ("if 'Unknown' stands for an unknown outcome, leave it empty; else pass --positive VALUE: that label "
+        "counts as 1, all others as 0")),
+    "a point for a missing score": ("score,label\n0.5,1\n.,0\n", ASKED,
+        "p.csv, column 'score': '.' at row 2 is not a number",
+        "if '.' stands for a missing value, as a point does in SAS, leave the field empty"),
     "many words": ("score,label\n" + "".join(f"0.5,{i}\n" for i in "abc"), ASKED,
         ("p.csv, column 'label': 3 of 3 labels are neither 0 nor 1; the first is 'a' at row 1; "
         "there are 'a', 'b' and 'c'"),
