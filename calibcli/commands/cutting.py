@@ -4,8 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from calibcli.commands.evaluation import row_map
 from calibcli.commands.gathering import Gathered, SecondPass
 from calibcli.documents.artifact import ClassArtifact
@@ -95,7 +93,10 @@ def segments_in(evaluation: Gathered, rows: RowRequest, cutting: Cutting) -> Cut
         one.name: (found.rows[inside], found.positive[inside])
         for one, inside in zip(levels, values, strict=True)
     }
-    notes = (*_notes(entries, kept_to), *outcome_notes(outcomes))
+    notes = outcome_notes(outcomes)
+    if kept_to is not None:
+        cells, what = f"about {kept_to:,} cells", "scores within segments"
+        notes = (rounded_words(cells, what=what, exact="counts and sums of residuals"), *notes)
     return Cut(found, entries, levels, kept_to is not None, notes)
 
 
@@ -108,22 +109,6 @@ def rows_again(evaluation: Gathered) -> SecondPass:
     if loaded is not None and not isinstance(loaded, ClassArtifact):
         again = replace(again, change=row_map(loaded))
     return again
-
-
-def _notes(entries: Crossed, kept_to: int | None) -> list[str]:
-    notes = []
-    if kept_to is not None:
-        cells = f"about {kept_to:,} cells"
-        notes.append(
-            rounded_words(cells, what="scores within segments", exact="counts and sums of residuals")
-        )
-    every = entries.of(())
-    ones = every.positive.astype(np.int64)
-    wrong = int(ones[every.at == 0.0].sum() + (every.rows - ones)[every.at == 1.0].sum())
-    if wrong:
-        have = "row has" if wrong == 1 else "rows have"
-        notes.append(f"{wrong:,} {have} a score of exactly 0 or 1 and the other label: it is certainly wrong")
-    return notes
 
 
 _OUTCOME = (

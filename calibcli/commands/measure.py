@@ -141,7 +141,7 @@ def measure_files(
         extras_request=replace(
             extras_request_of(rows),
             classes=each_class(columns),
-            losses=losses_of(requested.metrics),
+            losses=losses_of(columns, requested.metrics),
             top=None if requested.top is None else (requested.top, _bins_of_top(requested)),
             thresholds=requested.thresholds,
             ranked=ranked_in(requested.metrics.measures),
@@ -156,11 +156,12 @@ def measure_files(
     return report
 
 
-def losses_of(metrics: Metrics) -> tuple[ClassMeasure, ...]:
-    """Return which losses of whole rows of several classes are measured."""
-    return tuple(
-        name for name in OF_DISTRIBUTIONS if metrics.of_classes is None or name in metrics.of_classes
-    )
+def losses_of(columns: Columns, metrics: Metrics) -> tuple[ClassMeasure, ...]:
+    """Return which losses of whole rows of several classes are measured, where these are."""
+    if not each_class(columns):
+        return ()
+    asked = OF_DISTRIBUTIONS if metrics.of_classes is None else metrics.of_classes
+    return tuple(name for name in OF_DISTRIBUTIONS if name in asked)
 
 
 def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:

@@ -159,7 +159,7 @@ def _full_report(request: ReportRequest, options: MeasureOptions, gate: VerifyOp
     extras_request = replace(
         extras_beside_raw(request),
         classes=each_class(request.columns),
-        losses=losses_of(options.metrics),
+        losses=losses_of(request.columns, options.metrics),
         thresholds=options.thresholds,
         ranked=ranked,
     )

@@ -257,7 +257,7 @@ def _p_of(test: "TestResult") -> str:
 
 def _tested(report: "MeasureReport") -> list[str]:
     """Return what tests show together, or the one with the least p-value of several that are not combined."""
-    if contradicted := _contradicted(report):
+    if contradicted := _contradicted(report, classes=report.classes is not None):
         return [contradicted]
     combined = report.combined
     if combined is not None:
@@ -279,11 +279,12 @@ def _tested(report: "MeasureReport") -> list[str]:
 
 def _errors(report: "MeasureReport") -> list[str]:
     """Return what is shown of all rows, or what there is weak evidence of, by what was asked for."""
+    contradicted = _contradicted(report, classes=report.classes is not None)
     seeing = (*_ERRORS, *_OPEN_ERRORS, *_LEVELS)
     if report.selected and not report.tests and not any(one.name in seeing for one in report.measures):
         # Losses and ranks do not see whether scores are calibrated.
         said = _ranks_wrong(report) or _first(report)
-        return [_contradicted(report), *said] if _contradicted(report) else said
+        return [contradicted, *said] if contradicted else said
     named = {one.name: one for one in report.measures if math.isfinite(one.value)}
     size = next((named[name] for name in _SIZES if name in named), None)
     off = "" if size is None else f"off by {three(size.value)}{_ends(size)}{_by_chance(size)}"
@@ -309,7 +310,6 @@ def _errors(report: "MeasureReport") -> list[str]:
     if where and not off and report.selected and not ways and not any(map(_way, report.measures)):
         # What was asked for shows no direction, and is the answer all the same.
         said = [*(_first(report) or _tested(report)), *said]
-    contradicted = _contradicted(report)
     if contradicted:
         said = [*said, contradicted] if said else [contradicted, *_first(report)]
     said = said or _unplaced(report, size, off)
@@ -336,10 +336,10 @@ def _unplaced(report: "MeasureReport", size: "Estimated | None", off: str) -> li
     return [f"Scores are miscalibrated, but these rows do not show where{by}."]
 
 
-def _contradicted(report: "MeasureReport") -> str:
+def _contradicted(report: "MeasureReport | SegmentsReport", *, classes: bool = False) -> str:
     """Return how many rows no calibrated score could have, if there are any."""
     rows = report.table.contradicting
-    what = GAVE_ZERO if report.classes is None else "gave probability 0 to the right class or 1 to another"
+    what = "gave probability 0 to the right class or 1 to another" if classes else GAVE_ZERO
     return f"{plural(rows, 'row')} {what}." if rows else ""
 
 
@@ -1000,7 +1000,7 @@ def segmented(report: "SegmentsReport") -> tuple[str, ...]:
     """Return what stands out in sentences, and out of how many; then the same of further scores."""
     slices = report.slices.values()
     further = (f"Column {quoted(one.input.score)}: {' '.join(segmented(one))}" for one in slices)
-    return (*_segmented(report), *further)
+    return (*filter(None, [_contradicted(report)]), *_segmented(report), *further)
 
 
 def _segmented(report: "SegmentsReport") -> tuple[str, ...]:
