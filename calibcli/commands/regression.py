@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from calibcli.codec import Node, version_of
+from calibcli.commands.gathering import Gathered
 from calibcli.commands.partition import parted
 from calibcli.data.files import file_word
 from calibcli.documents.sealed import Document, in_file, read_document
@@ -69,8 +70,9 @@ class Before:
     measures: dict[MeasureName, Measured]
     doubts: tuple[str, ...] = ()
 
-    def notes(self, score: str, *, artifact: DocumentSource | None, digest: str | None) -> tuple[str, ...]:
-        found = [*self.doubts]
+    def notes(self, evaluation: Gathered, digest: str | None) -> tuple[str, ...]:
+        """Return in what these rows, with that digest of their table, differ from those of the baseline."""
+        found, score, artifact = [*self.doubts], evaluation.input.score, evaluation.through
         if digest == self.digest:
             found.append("the baseline has the same rows; --baseline-score would compare row by row")
         if score != self.score:

@@ -49,6 +49,7 @@ from calibcli.stats.gates.segments import RowsBySegment
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins, may_be_discrete
 from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
 
 
 def judge_rows(rows: RowRequest, options: VerifyOptions, state: StateOptions | None) -> VerifyReport:
@@ -200,6 +201,53 @@ def _extras_request(rows: RowRequest, options: VerifyOptions) -> ExtrasRequest:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """Which rules are judged in what.
+
+    Args:
+        single: Rules of one score, judged in the whole and in each group; `joint` are those of all classes
+            together, and `of_segments` those of segments.
+        parts: Groups of rows, or the classes where each is judged by itself.
+        groups: Those of them that are judged.
+        alone: Whether the whole is not judged beside them, as where they are classes.
+    """
+
+    single: tuple[Rule, ...]
+    joint: tuple[Rule, ...]
+    of_segments: tuple[Rule, ...]
+    parts: Slices
+    groups: tuple[Group, ...]
+    left_out: dict[str, int]
+    alone: bool
+
+    @classmethod
+    def of(cls, evaluation: Gathered, options: VerifyOptions) -> "_Judged":
+        view, classes = evaluation.resolved.requested.each_in, evaluation.extras.classes
+        alone = view is not None and classes is not None
+        parts = views_of(evaluation)[0].slices
+        if view is not None and classes is not None:
+            parts = class_groups(classes, view)
+        single = tuple(rule for rule in options.rules if not (rule.of_classes or rule.of_segments))
+        groups = tuple(sorted_groups(parts.measured(options.least_group_rows or 1), options.sort))
+        return cls(
+            single,
+            tuple(rule for rule in options.rules if rule.of_classes),
+            tuple(rule for rule in options.rules if rule.of_segments),
+            parts,
+            groups if single else (),
+            parts.left_out({one.key for one in groups}) if single else {},
+            alone,
+        )
+
+    @property
+    def claims(self) -> int:
+        """How many bounds hold together."""
+        each = sum(rule.bound in BOUNDS for rule in self.single)
+        once = sum(rule.bound in BOUNDS for rule in (*self.joint, *self.of_segments))
+        return each * (len(self.groups) + (not self.alone)) + once
+
+
 def verify_evaluation(
     evaluation: Gathered, *, options: VerifyOptions, before: Before | None = None, segments: Cut | None = None
 ) -> VerifyReport:
@@ -207,85 +255,104 @@ def verify_evaluation(
 
     `before` is the baseline, `segments` those, where a rule speaks of one.
     """
-    table, fitted_rows = evaluation.table, evaluation.fitted_rows
-    if fitted_rows and not options.allow_fit_rows:
+    table = evaluation.table
+    if evaluation.fitted_rows and not options.allow_fit_rows:
         msg = f"these are the {table.total_rows:,} rows that {evaluation.through} was fitted on"
         raise InputProblem(msg, "use rows that it was not fitted on, or pass --allow-fit-rows to go on")
     if table.total_rows == 0:
         msg = "no rows are left to evaluate"
         raise EmptyTable(msg)
-    bins = partition_of(evaluation, options)
-    summary = summary_of(table, discrete=bins is ATOMS)
-    single = [rule for rule in options.rules if not (rule.of_classes or rule.of_segments)]
-    joint = [rule for rule in options.rules if rule.of_classes]
-    of_segments = [rule for rule in options.rules if rule.of_segments]
-    # Where every class is judged by itself, the whole is not judged beside them.
-    view = evaluation.resolved.requested.each_in
-    classes = evaluation.extras.classes
-    alone = view is not None and classes is not None
-    found = views_of(evaluation)[0].slices
-    if view is not None and classes is not None:
-        found = class_groups(classes, view)
-    some = sorted_groups(found.measured(options.least_group_rows or 1), options.sort)
-    left_out = found.left_out({one.key for one in some})
-    groups = some if single else ()
-    bounded = sum(rule.bound in BOUNDS for rule in single)
-    claims = bounded * (len(groups) + (not alone)) + options.regressions
-    claims += sum(rule.bound in BOUNDS for rule in (*joint, *of_segments))
-    one = evaluation.artifact
+    bins, judged, one = (
+        partition_of(evaluation, options),
+        _Judged.of(evaluation, options),
+        evaluation.artifact,
+    )
     ground = Ground(
         bins,
         variance=one.fit.mean_variance if isinstance(one, Artifact) else None,
         outputs=evaluation.outputs,
         least_rows=options.least_rows,
         confidence=options.confidence,
-        claims=max(1, claims),
+        claims=max(1, judged.claims + options.regressions),
     )
     whole = parted(table, bins, again=evaluation.table_again)
-    verdicts = {} if alone else {rule.key: judge(whole, rule, ground=ground) for rule in single}
-    if classes is not None and joint:
-        both = class_groups(classes, ViewName.ONE_VS_REST), class_groups(classes, ViewName.TOP_LABEL)
-        cut = MeasureOptions(bins=options.bins, binning=options.binning, confidence=ground.confidence)
-        views = class_views(table, both, classes.sums, options=cut)
-        verdicts.update({rule.key: class_rule(views, rule, ground=ground) for rule in joint})
-    if segments is not None:
-        names, least = evaluation.resolved.requested.on, options.segments.least_rows
-        depth = min(options.segments.cut.depth, len(segments.levels))
-        rows = RowsBySegment(
-            table, segments.found, segments.entries, segments.names(), names, depth, least, segments.is_grid
-        )
-        verdicts.update({rule.key: judge(rows, rule, ground=ground) for rule in of_segments})
-    verdicts.update(_regressions(evaluation, whole, options.regression, ground=ground, before=before))
-    requested = (options.bins, options.binning) != (None, None)
-    subjects = [rule.subject for rule in single]
-    baseline = (
-        ()
-        if before is None
-        else before.notes(evaluation.input.score, artifact=evaluation.through, digest=summary.digest)
-    )
+    summary = summary_of(table, discrete=bins is ATOMS)
     report = VerifyReport(
         input=evaluation.input,
         table=summary,
         artifact=evaluation.through,
-        verdicts=verdicts,
+        verdicts={
+            **(
+                {}
+                if judged.alone
+                else {rule.key: judge(whole, rule, ground=ground) for rule in judged.single}
+            ),
+            **_of_classes(evaluation, judged.joint, options, ground),
+            **_of_segments(evaluation, judged.of_segments, segments, options, ground),
+            **_regressions(evaluation, whole, options.regression, ground=ground, before=before),
+        },
         policy=options.policy,
         notes=(
-            *evaluation.notes,
-            *one_label(evaluation),
-            *(() if evaluation.input.classes else lenient_limits(table, _limits(single))),
-            *shared_bins_notes(table, bins, requested=requested, measures=subjects, finer=WITHOUT_BINS),
-            *baseline,
+            *_notes(evaluation, judged, options, bins),
+            *(() if before is None else before.notes(evaluation, summary.digest)),
             *(() if segments is None else segments.notes),
-            *(_OVER_ALL_ROWS if groups and options.regression is not None else ()),
-            *(() if alone else _unseen_groups(found, options, tested=len(groups))),
+            *(_OVER_ALL_ROWS if judged.groups and options.regression is not None else ()),
+            *(() if judged.alone else _unseen_groups(judged.parts, options, tested=len(judged.groups))),
         ),
-        by=found.columns if single else (),
-        groups={one.key: _of_group(one, single, options, ground) for one in groups},
-        left_out=left_out if single else {},
+        by=judged.parts.columns if judged.single else (),
+        groups={one.key: _of_group(one, judged.single, options, ground) for one in judged.groups},
+        left_out=judged.left_out,
         least_group_rows=options.least_group_rows,
         order=options.sort or GroupOrder.WORST,
     )
-    return _void(report) if fitted_rows else report
+    return _void(report) if evaluation.fitted_rows else report
+
+
+def _notes(evaluation: Gathered, judged: _Judged, options: VerifyOptions, bins: Bins) -> tuple[str, ...]:
+    """Return what is said of the rows, and of limits and bins that say little of them."""
+    requested = (options.bins, options.binning) != (None, None)
+    subjects = [rule.subject for rule in judged.single]
+    table = evaluation.table
+    return (
+        *evaluation.notes,
+        *one_label(evaluation),
+        *(() if evaluation.input.classes else lenient_limits(table, _limits(judged.single))),
+        *shared_bins_notes(table, bins, requested=requested, measures=subjects, finer=WITHOUT_BINS),
+    )
+
+
+def _of_classes(
+    evaluation: Gathered, rules: Sequence[Rule], options: VerifyOptions, ground: Ground
+) -> dict[str, Verdict]:
+    """Judge rules of all classes together."""
+    classes = evaluation.extras.classes
+    if classes is None or not rules:
+        return {}
+    both = class_groups(classes, ViewName.ONE_VS_REST), class_groups(classes, ViewName.TOP_LABEL)
+    cut = MeasureOptions(bins=options.bins, binning=options.binning, confidence=ground.confidence)
+    views = class_views(evaluation.table, both, classes.sums, options=cut)
+    return {rule.key: class_rule(views, rule, ground=ground) for rule in rules}
+
+
+def _of_segments(
+    evaluation: Gathered, rules: Sequence[Rule], segments: Cut | None, options: VerifyOptions, ground: Ground
+) -> dict[str, Verdict]:
+    """Judge rules of segments."""
+    if segments is None:
+        return {}
+    names, least = evaluation.resolved.requested.on, options.segments.least_rows
+    depth = min(options.segments.cut.depth, len(segments.levels))
+    rows = RowsBySegment(
+        evaluation.table,
+        segments.found,
+        segments.entries,
+        segments.names(),
+        names,
+        depth,
+        least,
+        segments.is_grid,
+    )
+    return {rule.key: judge(rows, rule, ground=ground) for rule in rules}
 
 
 def _unseen_groups(found: Slices, options: VerifyOptions, *, tested: int) -> tuple[str, ...]:
