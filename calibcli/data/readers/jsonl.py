@@ -245,6 +245,10 @@ _LONG = (
 
 _ANY_LONG = re.compile(rb":\s*(?=" + _LONG + rb")([-+0-9.eE]+)")
 
+_SEVERAL_LINES = (
+    "each line is one object: jq -c . FILE makes lines of rows; of what calibcli wrote, `calibcli inspect` "
+    "says what it is"
+)
 _ONE_EACH = (
     "each line is one object: jq -c '.[]' FILE makes lines of a list, as does pandas' "
     "to_json(FILE, orient='records', lines=True)"
@@ -434,6 +438,9 @@ def _values(block: bytes, names: Sequence[str], *, shown: str, rows_before: int)
         msg = f"{shown}: row {row + 1:,} is nested too deeply"
         raise InputProblem(msg, _ONE_EACH) from error
     except json.JSONDecodeError as error:
+        if not row and content.split(b"\n", 1)[0].strip() == b"{":
+            msg = f"{shown}: its first object goes on over many lines"
+            raise InputProblem(msg, _SEVERAL_LINES) from error
         msg = f"{shown}: row {row + 1:,} is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
         raise InputProblem(msg, f"is the file complete? {_ONE_EACH}") from error
     except ValueError as error:

@@ -216,6 +216,7 @@ BAD_JSON = {
     "a list over lines": (b'[\n{"score": 0.5, "label": 1},\n', "a.jsonl: row 1 is a list"),
     "a number": (b'{"score": 0.5, "label": 1}\n3\n', "a.jsonl: row 2 is no object"),
     "cut short": (b'{"score": 0.5, "label": 1}\n{"score": 0.', "a.jsonl: row 2 is not JSON: "),
+    "many lines": (b'{\n "score": 0.5,\n "label": ', "a.jsonl: its first object goes on over many lines"),
     "a comma": (b'{"score": 0.5, "label": 1,}\n', "a.jsonl: row 1 is not JSON: "),
     "twice": (b'{"score": 0.5, "score": 1, "label": 1}\n', "a.jsonl: row 1 has the key 'score' twice"),
     "text": (b'{"score": 0.5, "label": 1}\n{"score": "a", "label": 1}\n',
