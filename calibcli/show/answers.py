@@ -548,7 +548,7 @@ def _groups(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> s
 def _certain(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> str:
     """Return in which groups or classes rows are that no calibrated score could have."""
     keys = [key for key in groups.measured if report.slices[key].table.contradicting]
-    return f"In {_named(groups, keys)} rows {GAVE_ZERO}." if keys else ""
+    return f"Probability 0 was given to what happened in {_named(groups, keys)}." if keys else ""
 
 
 def _named(groups: "GroupsSummary | ViewSummary", keys: Sequence[str]) -> str:

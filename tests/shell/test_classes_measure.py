@@ -413,7 +413,7 @@ def test_a_class_that_was_called_impossible_is_said(run: Run, tmp_path: Path) ->
     first = "1 row gave probability 0 to the right class or 1 to another.\n"
     answer = run(*words).out.partition("\n\n")[0]
     assert answer.startswith(first)
-    assert "In class 0 rows gave probability 0 to what happened." in answer
+    assert "Probability 0 was given to what happened in class 0." in answer
     assert "classes against the rest none" not in answer
     for name in ("classwise_ece", "class_brier", "accuracy"):
         assert run(*words, "-m", name).out.startswith(f"{first}The ")
