@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from calibcli.commands.gathering import RAW, Gathered
-from calibcli.commands.reading import read_rows
+from calibcli.commands.reading import read_rows, rounding_notes
 from calibcli.data.files import same_file, shown_path
 from calibcli.data.tally import NOTHING, ExtrasRequest
 from calibcli.errors import IdleOption, UsageProblem
@@ -17,7 +17,6 @@ from calibcli.options.numerals import by_name, by_time, in_order
 from calibcli.options.rows import RowRequest, RowSource
 from calibcli.options.segmenting import DriftCutting, DriftOptions
 from calibcli.reports.drift import Compared, DriftColumn, DriftLevel, DriftReport
-from calibcli.show.words import rounded_words, step_words
 from calibcli.stats.bounds import holm
 from calibcli.stats.measures.drift import Chance, Shift, shift_of
 from calibcli.stats.numerics import stream
@@ -82,7 +81,7 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
         options.confidence,
         listed,
         options.seed,
-        (*_empty_notes(listed), *_grid_notes(tables)),
+        (*_empty_notes(listed), *rounding_notes(*(one.resolution for one in tables))),
         max_psi=options.max_psi,
     )
 
@@ -110,7 +109,7 @@ def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
     cut = len(others) * [(_few(tables.values(), values.values(), requested), _MOST_GRADES)]
     shifts = _shifted([(values[base], values[name]) for name in others], cut, requested)
     listed = tuple(replace(one, name=name) for name, one in zip(others, shifts, strict=True))
-    notes = (*_empty_notes(listed), *_grid_notes(tables.values()))
+    notes = (*_empty_notes(listed), *rounding_notes(*(one.resolution for one in tables.values())))
     return DriftReport(
         found.input,
         found.input,
@@ -235,8 +234,3 @@ def _empty_notes(columns: tuple[DriftColumn, ...]) -> list[str]:
             half = "empty on one side, and counted as half a row there; PSI would be infinite"
             notes.append(f"{one.name}: {many} {half}")
     return notes
-
-
-def _grid_notes(tables: Iterable[Table]) -> list[str]:
-    kept = [one.resolution for one in tables if isinstance(one, GridTable)]
-    return [rounded_words(step_words(max(kept)))] if kept else []

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibcli.commands.cutting import cut_columns, outcome_notes, rows_again
 from calibcli.commands.gathering import RAW, Gathered, SecondPass, changed_meanwhile, selection_notes
-from calibcli.commands.reading import group_notes, read_tables
+from calibcli.commands.reading import group_notes, read_tables, rounding_notes
 from calibcli.commands.scale_checks import read_notes
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.engines import default_workers
@@ -45,7 +45,7 @@ from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, RowRequest, RowsInMemory, bytes_of, refuse_any_sum
 from calibcli.options.segmenting import Cutting, FitCutting
 from calibcli.reports.maps import ClassFitReport, FitReport, GroupFit
-from calibcli.show.words import rounded_words, step_words
+from calibcli.show.words import rounded_words
 from calibcli.stats.measures.scores import brier, log_error, log_loss, mean_loss, squared_error
 from calibcli.stats.numerics import ExactSum, stream
 from calibcli.stats.recalibrators import Recalibrator, distinct_outputs
@@ -423,7 +423,7 @@ def _mean_losses(table: Table, recalibrator: Recalibrator, loss: FitLoss) -> tup
 def _grid_notes(table: Table, name: RecalibratorName, options: FitOptions) -> tuple[str, ...]:
     """Return what rounding to a grid did to a fit; nothing to those that saw the rows once more."""
     by_width = name is RecalibratorName.HISTOGRAM and options.binning is Binning.EQUAL_WIDTH
-    return () if name.facts.exact or by_width else _rounded(table)
+    return () if name.facts.exact or by_width else rounding_notes(table.resolution)
 
 
 def _refuse_misled(columns: Columns, options: FitOptions) -> None:
@@ -457,7 +457,7 @@ def _members(
         if reason is not None:
             shared[key] = Shared(table.total_rows, reason)
             continue
-        notes = (*selection_notes(gathered.input), *_rounded(table))
+        notes = (*selection_notes(gathered.input), *rounding_notes(table.resolution))
         try:
             if choice is None:
                 name = RecalibratorName(which.of_one_score)
@@ -499,13 +499,6 @@ def _answer(artifact: GroupArtifact) -> str | None:
     if not same:
         return None
     return f"in {same:,} of {len(maps):,} groups with a map of their own {NOTHING_CHANGED} there"
-
-
-def _rounded(table: Table) -> tuple[str, ...]:
-    """Return what rounding did to a fit that sees no row once more."""
-    if table.kind == "exact":
-        return ()
-    return (rounded_words(step_words(table.resolution)),)
 
 
 def _too_small(table: Table, least_rows: int) -> str | None:

@@ -13,7 +13,7 @@ import numpy as np
 from calibcli.commands.comparing import Seen, difference_over_clusters, differences, measured_alone
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.measure import refuse_class_measures
-from calibcli.commands.reading import read_evaluation
+from calibcli.commands.reading import read_evaluation, rounding_notes
 from calibcli.commands.slices import Group, extras_request_of, level_of, views_of
 from calibcli.data.groups import MISSING
 from calibcli.data.pipes import STDIN
@@ -376,6 +376,7 @@ def _report(
     if options.reference is not None:
         reference = _place_of(options.reference, names, evaluation)
     each, family = level_of_each(options, len(names))
+    steps = [one.resolution for one in evaluation.tables.values()]
     return LeaderboardReport(
         input=evaluation.input,
         models="/".join(evaluation.resolved.by) or None,
@@ -385,7 +386,7 @@ def _report(
         family=family,
         rankings=rankings(entries, options, reference),
         positive=positive,
-        notes=(*evaluation.notes, *entries.notes),
+        notes=(*evaluation.notes, *rounding_notes(*steps), *entries.notes),
         clusters=_clusters_of(evaluation, entries),
     )
 

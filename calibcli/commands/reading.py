@@ -117,7 +117,12 @@ def read_evaluation(
 def group_notes(gathered: Gathered) -> tuple[str, ...]:
     """Say how far the scores of groups are rounded, which those of all rows may not be, or less."""
     steps = [one.resolution for one in gathered.extras.slices.values()]
-    return (rounded_words(step_words(max(steps)), what="scores of groups"),) if any(steps) else ()
+    return rounding_notes(*steps, what="scores of groups")
+
+
+def rounding_notes(*steps: float, what: str = "scores") -> tuple[str, ...]:
+    """Say to what scores were rounded to fit in memory, where they were."""
+    return (rounded_words(step_words(max(steps)), what=what),) if any(steps) else ()
 
 
 def _read_through(

@@ -143,6 +143,11 @@ class CompareReport(Kept):
     selected: Annotated[bool, HIDDEN] = False
 
     @property
+    def table(self) -> TableSummary:
+        """The table of the baseline, or of the other side if its scores are rounded more."""
+        return max(self.first.table, self.second.table, key=lambda one: one.resolution)
+
+    @property
     def every_comparison(
         self,
     ) -> Annotated[

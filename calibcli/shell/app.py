@@ -253,7 +253,7 @@ def _run(words: list[str]) -> int:  # noqa: PLR0911 - one return for each way to
             raise
         return _admit(problem, debug="--debug" in words)
     except _USAGE as problem:
-        return _explain_usage(problem)
+        return _explain_usage(problem, words)
     except Exception as problem:  # noqa: BLE001 - the last line of defence
         return _admit(problem, debug="--debug" in words)
     return outcome if isinstance(outcome, int) else 0
@@ -360,9 +360,11 @@ def _explain(problem: CalibcliError, *, debug: bool) -> int:
     return problem.exit_code
 
 
-def _explain_usage(problem: Exception) -> int:
+def _explain_usage(problem: Exception, words: list[str]) -> int:
     context = getattr(problem, "ctx", None)
-    command = context.command_path if context is not None else "calibcli"
+    # An option at the end of a line that lacks its value is refused before the framework knows the command.
+    named = " ".join(("calibcli", *[one for one in words if one in COMMANDS][:1]))
+    command = named if context is None else context.command_path
     message = getattr(problem, "format_message", problem.__str__)()
     if message.lstrip().startswith("Usage:"):
         # No arguments: the framework hands over the help text as an error.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typer import Context
 
     from calibcli.reports.input import InputSummary
+    from calibcli.reports.measure import TableSummary
     from calibcli.show import Report
     from calibcli.show.blocks import Screen
 
@@ -155,13 +156,21 @@ def _without_commands(text: str, *, meant: bool = False) -> str:
 
 
 def say_notes_beside(
-    kind: ReportFormat, source: "InputSummary", of_report: tuple[str, ...], *, quiet: bool
+    kind: ReportFormat,
+    source: "InputSummary",
+    of_report: tuple[str, ...],
+    *,
+    table: "TableSummary | None" = None,
+    quiet: bool,
 ) -> None:
     """Write those notes to standard error that the format of a report has no place for."""
     if not kind.is_page:
         say_notes(source.notes, quiet=quiet)
     if kind in (ReportFormat.CSV, ReportFormat.JSON_LINES):
+        from calibcli.show.pages import rounding_of
+
         say_rows(source, quiet=quiet)
+        say_notes(() if table is None else rounding_of(table), quiet=quiet)
         say_notes(of_report, quiet=quiet)
 
 

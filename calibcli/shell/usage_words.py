@@ -60,11 +60,17 @@ def called_otherwise(option: str) -> dict[str, str]:
     return {}
 
 
-def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
+def usage_words(  # noqa: PLR0911 - one return for each kind of error
+    problem: Exception, *, command: str
+) -> tuple[str, str]:
     """Return the message and the hint of an error in the words of a line."""
     said = getattr(problem, "format_message", problem.__str__)()
     message, help_of = " ".join(said.split()).rstrip("."), f"{command} --help"
-    if getattr(problem, "option_name", None) == "--cluster":
+    name = getattr(problem, "option_name", None)
+    if type(problem).__name__ == "BadOptionUsage":
+        # The command has the option, whose value is lacking or is not to be there.
+        return message, _NEEDED.get(f"{command.rpartition(' ')[2]} {name}", help_of)
+    if name == "--cluster":
         return f"{command} takes no --cluster", _CLUSTERS
     option = _option_of(problem)
     if option is None and (ours := _of_others(problem)) is not None:

@@ -225,6 +225,17 @@ def test_a_grid_table_is_drawn_like_an_exact_one(tmp_path: Path) -> None:
         assert not any("rounded to" in line for line in exact.drawn.foot)
 
 
+def test_every_picture_of_scores_says_that_they_are_rounded(tmp_path: Path) -> None:
+    """Whatever is drawn, and of a score before and after an artifact."""
+    rows = write(tmp_path / "p.csv", rows=300)
+    artifact = fitted(write(tmp_path / "fit.csv", seed=4), tmp_path / "cal.json", FitMethod.BETA)
+    little = Reading(memory="1KiB")
+    kinds = (None, PlotKind.BINNED, PlotKind.RESIDUAL, PlotKind.ISOTONIC, PlotKind.CLINICAL)
+    for kind, applied in (*((one, None) for one in kinds), (PlotKind.COMPARE, artifact)):
+        requested = PlotRequest([rows], COLUMNS, kind=kind, artifact=applied, reading=little)
+        assert "Scores are rounded to 1.4e-6." in diagram_of(requested).drawn.foot, kind
+
+
 def test_options_of_a_fit_come_back_as_they_were() -> None:
     """Every method's plain record, with its choices as members again."""
     requested = FitOptions(

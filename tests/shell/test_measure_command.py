@@ -321,6 +321,21 @@ def test_edges_that_cut_cells_are_exact_on_a_grid(run: Run, tmp_path: Path) -> N
     assert grid["measures"]["ece"]["value"] == pytest.approx(exact["measures"]["ece"]["value"], abs=1e-12)
 
 
+def test_rows_of_numbers_say_beside_them_that_scores_were_rounded(run: Run, tmp_path: Path) -> None:
+    """CSV and JSON Lines have no place for what pages say: it stands on standard error."""
+    rng = np.random.default_rng(0)
+    score = rng.random(300)
+    others = {"a": score**2, "b": score / 2}
+    file = in_csv(tmp_path / "p.csv", {"score": score, **others, "label": rng.random(300) < score})
+    said = "note: the distinct scores did not fit in memory: scores are rounded to 1.4e-6"
+    two = ["compare", "-s", "a"]
+    for command, *more in (["measure"], ["verify", "--max-ece", "0.5"], two, [*two, "-s", "b"]):
+        words = [command, file, *COLUMNS, *more, "--memory", "1KiB", "--format"]
+        assert said in run(*words, "csv").err
+        assert said in run(*words, "jsonl").err
+        assert run(*words, "csv", "-q").err == ""
+
+
 NAMES = (*MeasureName, *TestName)
 
 

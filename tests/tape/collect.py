@@ -22,7 +22,7 @@ MOST_BYTES, MOST_FILES, MOST_OF_A_TEST = 20_000_000, 300, 60
 # A folder that a test has made; each gets a short name of its own in the case.
 ROOT = re.compile(rf"(?:{HOME}/(?:t/(?:popen-gw\d+/)?|tmp/)|/dev/shm/)[^/\s:=,'\"]+")
 _IGNORED = re.compile(
-    r"PYTEST_.*|COV_.*|COVERAGE_.*|PYTHON.*|OPENBLAS_NUM_THREADS|PYDANTIC_.*|PWD|LINES|_|TAPE_.*|SHLVL|VIRTUAL_ENV"
+    r"PYTEST_.*|HYPOTHESIS_.*|COV_.*|COVERAGE_.*|PYTHON.*|OPENBLAS_NUM_THREADS|PYDANTIC_.*|PWD|LINES|_|TAPE_.*|SHLVL|VIRTUAL_ENV"
 )
 
 folder = Path(os.environ["TAPE_FOLDER"])

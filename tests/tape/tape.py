@@ -87,6 +87,8 @@ def record(requested: argparse.Namespace, store: Store) -> int:
     ).stdout.decode()
     collected = sorted((FOLDER / "collected").glob("*.jsonl"))
     found = [json.loads(line) for path in collected for line in path.read_text().splitlines()]
+    if not found:
+        raise SystemExit("no line of a test could be kept: collected/skipped-*.json says why")
     cases = _distinct([*found, *map(json.loads, generated.splitlines())])
     print(
         f"{len(found)} command lines from tests, {len(cases)} different cases with those generated",
@@ -299,6 +301,8 @@ def _command(case: Case) -> str:
         "plan",
         "merge",
         "compare",
+        "segments",
+        "drift",
         "plot",
         "report",
         "inspect",

@@ -240,8 +240,13 @@ def fit_rows_foot(notes: Sequence[str]) -> tuple[str, ...]:
     return (f"{FIT_ROWS[:1].upper()}{FIT_ROWS[1:]}.",) if FIT_ROWS in notes else ()
 
 
-def rounding_foot(table: Table) -> tuple[str, ...]:
-    return (f"Scores are rounded to {step_words(table.resolution)}.",) if table.kind == "grid" else ()
+def rounding_foot(*tables: Table | Node) -> tuple[str, ...]:
+    """Return to what scores of tables, or of summaries of them, were rounded to fit in memory."""
+    steps = [
+        one.child("resolution").number(0.0, 1.0) if isinstance(one, Node) else one.resolution
+        for one in tables
+    ]
+    return (f"Scores are rounded to {step_words(max(steps))}.",) if any(steps) else ()
 
 
 def no_group(least_rows: int) -> EmptyTable:

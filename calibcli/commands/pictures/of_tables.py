@@ -259,7 +259,7 @@ def isotonic_drawn(table: Table, asked: Asked) -> Drawn:
             "Brier {} = MCB {} - DSC {} + UNC {}".format(whole, *parts),
             f"{rows_line(table.total_rows, table.total_positive_rows)}{null}",
         ),
-        (*foot, "Each cell of the grid counts as one score.") if table.kind == "grid" else foot,
+        (*foot, *rounding_foot(table)),
         Brief(lines, foot, ("MCB", mcb.value)),
     )
 
@@ -493,8 +493,7 @@ def mcb_dsc_drawn(tables: Mapping[str, Table], *, options: MeasureOptions, loss:
     if not picture.one_base:
         said = f"Best against its own base rate: {who}, {word} {numbers}"
     rest = f"UNC {unc[0]:.4f}; {rows_of(tables.values())}" if picture.one_base else rows_of(tables.values())
-    foot = dict.fromkeys(line for table in tables.values() for line in rounding_foot(table))
-    return Drawn(picture, (said, rest), tuple(foot))
+    return Drawn(picture, (said, rest), rounding_foot(*tables.values()))
 
 
 def _point(

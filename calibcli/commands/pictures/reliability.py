@@ -18,6 +18,7 @@ from calibcli.commands.pictures.diagram import (
     class_words_of_tree,
     dropped_foot,
     fit_rows_foot,
+    rounding_foot,
     rows_line,
     title_from,
 )
@@ -242,7 +243,7 @@ def _of_bins(picture: Picture) -> bool:
 def _diagram(measured: Part, draw: Callable[[Part], Drawn]) -> Diagram:
     drawn, classes = draw(measured), class_words_of_tree(measured.tree)
     flattering = fit_rows_foot(measured.tree.child("notes").texts())
-    drawn = replace(drawn, foot=(*drawn.foot, *_dropped(measured.tree), *classes.meaning, *flattering))
+    drawn = replace(drawn, foot=(*drawn.foot, *_of_rows(measured.tree), *classes.meaning, *flattering))
     return Diagram(drawn, title_of_tree(measured.tree, added=classes.added))
 
 
@@ -491,7 +492,7 @@ def _slices_diagram(tree: Node, found: _Many, *, ordered: bool = False) -> Diagr
     worst = f"{which}: {brief(ranked[0].name)}"
     caption = (said.whole, f"{counted}; {worst}") if said.whole else (worst, counted)
     picture = CurvePanels(PlotKind.CLASSES if said.meaning else PlotKind.GROUPS, panels)
-    foot = (*_foot(found, len(panels), ordered=ordered), *_dropped(tree))
+    foot = (*_foot(found, len(panels), ordered=ordered), *_of_rows(tree, *found.parts))
     foot = (*foot, *fit_rows_foot(tree.child("notes").texts()))
     return Diagram(Drawn(picture, caption, foot), title_of_tree(tree, added=said.added))
 
@@ -596,7 +597,7 @@ def scores_of_tree(tree: Node) -> Diagram:
     title = title_of_tree(tree, scores, added=classes.added)
     picture, foot = (
         CurvePanels(PlotKind.COMPARE, tuple(panels)),
-        (*_compare_foot(parts, paired), *_dropped(tree), *classes.meaning),
+        (*_compare_foot(parts, paired), *_of_rows(tree, *parts), *classes.meaning),
     )
     return Diagram(Drawn(picture, _caption(tree, parts, name), foot), title)
 
@@ -649,8 +650,10 @@ def _caption(tree: Node, parts: Sequence[Part], name: MeasureName) -> tuple[str,
     return f"{word}, {both}: {apart.words(signed=True)}{apart.at}", *line, rows
 
 
-def _dropped(tree: Node) -> tuple[str, ...]:
-    return dropped_foot(tree.child("input").child("dropped").whole())
+def _of_rows(tree: Node, *parts: Part) -> tuple[str, ...]:
+    """Return what became of the rows that a report, or parts of it, are drawn of."""
+    tables = [one.child("table") for one in (tree, *(part.tree for part in parts))]
+    return (*dropped_foot(tree.child("input").child("dropped").whole()), *rounding_foot(*tables))
 
 
 def _compare_foot(parts: Sequence[Part], paired: Sequence[Stated | None]) -> tuple[str, ...]:

@@ -65,7 +65,8 @@ def compare(
     rows, kind = request_of(rows, out), format_of(out)
     report = compare_files(rows, artifacts=artifacts, options=options)
     write_report(report, kind, out, context)
-    say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
+    table = getattr(report, "table", None)
+    say_notes_beside(kind, report.input, report.notes, table=table, quiet=out.quiet)
     return 1 if report.worse_by else 0
 
 
@@ -141,4 +142,4 @@ def segments(
     rows, kind = request_of(rows, out), format_of(out)
     report = segments_files(rows, options=options)
     write_report(report, kind, out, context)
-    say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
+    say_notes_beside(kind, report.input, report.notes, table=report.table, quiet=out.quiet)

@@ -117,7 +117,7 @@ def verify(
     report = judge_rows(rows, options, state)
     write_report(report, kind, out, context)
     write_reports(report, wanted)
-    say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
+    say_notes_beside(kind, report.input, report.notes, table=report.table, quiet=out.quiet)
     return exit_code(report.outcome, options.policy)
 
 

@@ -224,6 +224,9 @@ def plot(
     if terminal:
         refuse_kind(kind)
         refuse_attributes(asked=picture.attributes and output is None)
+        if output == STDOUT:
+            msg = "--terminal draws on standard output, and -o - writes a picture there as well"
+            raise UsageProblem(msg, "leave out one of them, or name a file with -o")
     if output is not None or not terminal:
         _check(output, force=out.force, inputs=rows.inputs, artifact=artifact)
     reading = replace(rows.reading, progress=progress_bar(quiet=out.quiet))

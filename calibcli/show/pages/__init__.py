@@ -60,14 +60,19 @@ def file_words(files: tuple[str, ...]) -> str:
     return f"{', '.join(names[: _MOST_FILES - 1])} and {count(len(names) - _MOST_FILES + 1)} more files"
 
 
+def rounding_of(table: "TableSummary") -> tuple[str, ...]:
+    """Return what is said of scores that were rounded to fit in memory, if they were."""
+    exact = "bin counts, residual sums and calibration-in-the-large"
+    return (rounded_words(step_words(table.resolution), exact=exact),) if table.kind == "grid" else ()
+
+
 def table_lines(table: "TableSummary", *, verbose: bool = False) -> list[Line]:
     """Return what the table holds, and what rounding did to it if anything; `verbose` adds how it is kept."""
     positive = f"{count(table.positive)} positive ({share(table.positive, table.rows)})"
     rows = f"{plural(table.rows, 'row')}, {positive}"
     if table.kind == "grid":
         first = f"{rows}, grid of {plural(table.distinct, 'occupied cell')}"
-        exact = "bin counts, residual sums and calibration-in-the-large"
-        said = rounded_words(step_words(table.resolution), exact=exact)
+        said = "".join(rounding_of(table))
         lines = [Line(first), Line(f"{said[:1].upper()}{said[1:]}.", Tone.NOTE)]
     elif table.kind == "cells":
         kept = f", counted in {plural(table.distinct, 'cell')} of the bins"
