@@ -230,7 +230,9 @@ def refuse_misaligned(values: "Mapping[str, object]") -> None:
         else:
             what = f"{first_name} and {name} have different indexes"
         place = int((first != index).argmax()) if first.nlevels == index.nlevels else 0
-        msg = f"{what}: row {place + 1} is {first[place]!r} here and {index[place]!r} there"
+        # As Python writes them: numpy's own would be np.int64(7).
+        here, there = first[[place]].tolist()[0], index[[place]].tolist()[0]
+        msg = f"{what}: row {place + 1} is {here!r} here and {there!r} there"
         raise UsageProblem(
             msg,
             f"align them, as in {name}.loc[{first_name}.index]; where only places count, pass .to_numpy()",

@@ -44,7 +44,7 @@ def _options() -> Mapping[str, Parameter]:
 def _words() -> frozenset[str]:
     """Return the words of every vocabulary, which are text in Python."""
     every = (kind for kind in vars(names).values() if isinstance(kind, type) and issubclass(kind, StrEnum))
-    return frozenset(member.value for kind in every for member in kind) - {"in"}
+    return frozenset(member.value for kind in every for member in kind) - {"in"} | {"tab"}
 
 
 @contextmanager

@@ -104,3 +104,13 @@ def test_what_is_masked_among_several_classes_is_missing() -> None:
     assert (dropped["rows"], dropped["dropped"]) == (ROWS - 2, 2)
     with pytest.raises(calibcli.CalibcliError, match="complex"):
         brier(rows + 1j, label)
+
+
+@pytest.mark.parametrize(
+    ("index", "shown"), [([3, 1, 2], "row 1 is 3 here and 2 there"), (["c", "a", "b"], "is 'c' here and 'b'")]
+)
+def test_rows_in_other_orders_are_named_as_python_writes_them(index: list[object], shown: str) -> None:
+    """And not as numpy does: np.int64(3)."""
+    score = pd.Series([0.1, 0.2, 0.3], index=index)
+    with pytest.raises(calibcli.UsageProblem, match=shown):
+        calibcli.measure(score, pd.Series([0, 1, 0], index=index[::-1]))

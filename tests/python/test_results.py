@@ -448,6 +448,7 @@ def test_labels_in_hints_are_texts_of_python() -> None:
     assert said("--classes a,b,c names the classes") == "classes='a,b,c' names the classes"
     assert said("add --artifact cal.json") == "add artifact='cal.json'"
     assert said("as --positive says") == "as positive says"
+    assert said("pass --delimiter tab") == "pass delimiter='tab'"
     assert said("pass --engine-address tcp://HOST:8786, or") == "pass engine_address='tcp://HOST:8786', or"
     inverted = calibcli.measure(1 - ROWS["score"], ROWS["label"], metric="brier").notes
     assert any("? positive names the value that is label 1" in note for note in inverted)
