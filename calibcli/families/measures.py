@@ -502,14 +502,16 @@ class MeasureName(Explained):
             normal law with a proven error, at a variance bounded by the squared residuals, is for many rows
             and scores that discriminate well. Betting is for few rows with scores near 0 and 1. Each of the
             other two then has a tenth of the error, in case the scores are wrong. With importance weights:
-            Hoeffding at the effective number of rows (Σw)²/Σw².
+            Hoeffding at the effective number of rows (Σw)²/Σw², or, where the scores promise a bound that is
+            a tenth shorter, the better of that and one by squared residuals, each with half of the error.
+            The latter takes events that are announced as rare for rare, however much their rows weigh.
         Assumes: Rows are independent, and none of them trained the model or the recalibrator. It holds
             approximately for the population too, unless it says "of these scores only". It says so where
             fewer than ten rows have the rarer label, or an end is as far as these scores allow. There the
             mean score of other rows may matter more than the noise of labels. A verdict rests on it only
             where a bound by one added row says the same of the population.
         Reference: Clopper & Pearson (1934), Biometrika 26; Hoeffding (1956), Ann. Math. Statist. 27;
-            Waudby-Smith & Ramdas (2024), JRSS-B 86.
+            Waudby-Smith & Ramdas (2024), JRSS-B 86; Fan, Grama & Liu (2015), Electron. J. Probab. 20.
         """
     OBSERVED_RATE = "observed_rate", Facts(Home.BIAS, best=None), """
         observed rate

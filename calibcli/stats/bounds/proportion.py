@@ -181,6 +181,66 @@ def _most_spread(squares: float, *, delta: float) -> tuple[float, float]:
     return math.sqrt(half_log) + math.sqrt(squares + half_log), (1.0 - _SHARE_ON_SPREAD) * delta
 
 
+# Another bound of a weighted sum than Hoeffding's is tried where it promises no more than this share of it.
+_WORTH_TRYING = 0.9
+# Beyond this share of the largest bet a row is worth Hoeffding's bound at best.
+_MOST_BET = 0.9
+# Rows that may fall equally far but for this factor are taken together.
+_STEPS_PER_OCTAVE = 4
+
+
+def weighted_sum_margin(
+    weight_sq: Floats, expected: Floats, squares: Floats, back: Floats, *, delta: float
+) -> float:
+    """Return how far, but for a probability of delta, a sum of weighted labels rises above its mean.
+
+    Hoeffding's bound takes every label for a coin: where events are rare it is several times too wide. Let
+    x be a residual, label less score, times its weight w, and never below -c. For a bet b with b c < 1 the
+    mean of exp(b x - psi(b c) (x / c)^2) is at most exp(b times the mean of x), psi(u) = -log(1 - u) - u
+    (Fan, Grama & Liu), and so is that of exp(b x - b^2 w^2 / 8) (Hoeffding). Each entry takes one of the
+    two, and all take one bet, that promise the least margin if the scores are right; labels settle none of
+    it. Half of the error is kept for Hoeffding's bound, in case the scores are wrong.
+
+    Args:
+        weight_sq: Sums of squared weights, one an entry of rows of one score.
+        expected: Mean of `squares` if the scores are right.
+        squares: Sums of squared weighted residuals.
+        back: How far below 0 a residual of weight 1 can be: for a sum of label - score the score.
+
+    References:
+        Hoeffding (1963), J. Amer. Statist. Assoc. 58; Fan, Grama & Liu (2015), Electron. J. Probab. 20;
+        Howard, Ramdas, McAuliffe & Sekhon (2021), Ann. Statist. 49, Theorem 4, for squares as observed.
+    """
+    level = math.log(2.0 / delta)
+    whole = float(weight_sq.sum())
+    alone = math.sqrt(0.5 * whole * math.log(1.0 / delta))
+    # No row of an entry weighs more than the root of its sum of squares. In units of all of them the unit of
+    # the weights settles nothing.
+    farthest = np.maximum(np.sqrt(weight_sq / whole) * back, 2.0**-1000)
+    place, entry = np.unique(np.ceil(_STEPS_PER_OCTAVE * np.log2(farthest)), return_inverse=True)
+    farthest = math.sqrt(whole) * np.exp2(place / _STEPS_PER_OCTAVE)
+    whole_of, expected_of, squares_of = (
+        np.bincount(entry.reshape(-1), column, minlength=place.size)
+        for column in (weight_sq, expected, squares)
+    )
+    best, costs, bet = math.inf, np.empty(0), 0.0
+    for bet_here in math.sqrt(8.0 * level / whole) * np.exp2(np.arange(17) / 2.0):
+        reach = bet_here * farthest
+        known = reach < _MOST_BET
+        u = np.minimum(reach, _MOST_BET)
+        # psi(u) / u^2 is 1/2 + u/3 + ..., which takes fewer digits away where u is small.
+        by_squares = bet_here**2 * np.where(u < 1e-4, 0.5 + u, (-np.log1p(-u) - u) / np.maximum(u, 1e-4) ** 2)
+        by_weight = bet_here**2 * whole_of / 8.0
+        known &= by_squares * expected_of < by_weight
+        promised = (level + float(np.where(known, by_squares * expected_of, by_weight).sum())) / bet_here
+        if promised < best:
+            best, bet = promised, bet_here
+            costs = np.where(known, by_squares * squares_of, by_weight)
+    if not best < _WORTH_TRYING * alone:
+        return alone
+    return min((level + float(costs.sum())) / bet, math.sqrt(0.5 * whole * level))
+
+
 # How far a sum may fall back, in standard deviations: about where the range is bounded best.
 _FALLS_BACK = 0.45
 

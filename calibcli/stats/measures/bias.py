@@ -14,8 +14,9 @@ from calibcli.stats.bounds.proportion import (
     bounds_of_a_rate,
     clopper_pearson_of_a_rate,
     sum_margin,
+    weighted_sum_margin,
 )
-from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, Estimate, deviation, on_line
+from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, Estimate, on_line
 from calibcli.stats.measures.if_calibrated import DUST, Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import normal_quantile
@@ -27,6 +28,8 @@ _SHARE_BESIDE_BETS = 0.1
 _LEAST_RARER = 10
 
 _ONLY_THESE = "of these scores only"
+
+_BY_WEIGHTS = "Hoeffding at the effective number of rows, or by squared residuals"
 
 _WHY_ONLY_THESE = (
     f"{_ONLY_THESE}: few rows have the rarer label, or an end is as far as these scores allow, so other rows "
@@ -43,7 +46,8 @@ def bias(table: Table, *, confidence: float = 0.95) -> Estimate:
 
     References:
         Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4; Clopper & Pearson (1934), Biometrika 26;
-        Waudby-Smith & Ramdas (2024), JRSS-B 86, with bets fixed by the scores.
+        Waudby-Smith & Ramdas (2024), JRSS-B 86, with bets fixed by the scores; Fan, Grama & Liu (2015),
+        Electron. J. Probab. 20, with importance weights.
     """
     value, mean_score = _means(table)
     interval = _interval(table, value, mean_score, confidence=confidence)
@@ -132,8 +136,7 @@ def _means(table: Table) -> tuple[float, float]:
 def _interval(table: Table, value: float, mean_score: float, *, confidence: float) -> Interval:
     delta = (1.0 - confidence) / 2.0
     if table.weighted:
-        margin = deviation(table, delta=delta)
-        bounds, method = (value - margin, value + margin), "Hoeffding at the effective number of rows"
+        bounds, method = _weighted(table, value, delta=delta), _BY_WEIGHTS
     else:
         bounds, method = _shortest(table, value, mean_score, delta=min(delta, MOST_DELTA))
     lower, upper = max(-mean_score, bounds[0]), min(1.0 - mean_score, bounds[1])
@@ -143,6 +146,17 @@ def _interval(table: Table, value: float, mean_score: float, *, confidence: floa
     # Where no label is 1, or all are, an end is the value but for the last digits of a sum.
     ends = min(lower, value), max(upper, value)
     return Interval(*ends, confidence, method, Target.FIXED_DESIGN, finite_sample=True)
+
+
+def _weighted(table: Table, value: float, *, delta: float) -> tuple[float, float]:
+    """Return the ends under importance weights."""
+    sums = table.weight_sq, table.weight_sq * table.score * (1.0 - table.score), squared_residuals(table)
+    total = float(table.weight.sum())
+    # The lower end asks how far the residuals may have risen above their mean, the upper one how far fallen.
+    below, above = (
+        weighted_sum_margin(*sums, back, delta=delta) / total for back in (table.score, 1.0 - table.score)
+    )
+    return value - below, value + above
 
 
 def population_bounds(

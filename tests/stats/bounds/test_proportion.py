@@ -247,3 +247,43 @@ def test_sign_of_a_difference_of_shares_is_that_of_mcnemars_exact_test(
         assert (lower > 0.0) == (p_value < 0.0225)
     assert lower <= (gained - lost) / rows <= upper
     assert proportion.difference_of_shares(lost, gained, rows, delta=0.05) == pytest.approx((-upper, -lower))
+
+
+@pytest.mark.parametrize("truth", ["as announced", "three times", "certain where heavy", "even"])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("delta", [0.3, 0.05])
+def test_margins_of_weighted_sums_hold_for_every_label(truth: str, sign: float, delta: float) -> None:
+    """Added up over all 256 outcomes of eight rare labels: how often the margin of an outcome is exceeded."""
+    rng = np.random.default_rng(5)
+    score, weight = rng.beta(0.5, 20.0, 8), rng.lognormal(0.0, 1.2, 8)
+    true = {
+        "as announced": score,
+        "three times": np.minimum(3.0 * score, 1.0),
+        "certain where heavy": np.where(weight > 1.5, 0.5, score),
+        "even": np.full(8, 0.5),
+    }[truth]
+    outcomes = (np.arange(256)[:, None] >> np.arange(8)) & 1
+    chance = np.prod(np.where(outcomes == 1, true, 1.0 - true), axis=1)
+    back, missed = score if sign > 0 else 1.0 - score, 0.0
+    for labels, likely in zip(outcomes, chance, strict=True):
+        squares = (weight * (labels - score)) ** 2
+        margin = proportion.weighted_sum_margin(
+            weight**2, weight**2 * score * (1.0 - score), squares, back, delta=delta
+        )
+        missed += likely * float(sign * weight @ (labels - true) > margin)
+    assert chance.sum() == pytest.approx(1.0)
+    assert missed <= delta
+
+
+def test_margins_of_weighted_sums_are_hoeffdings_where_labels_are_coins() -> None:
+    """And half of it where events are rare and exposures differ, whatever the labels are."""
+    rng = np.random.default_rng(6)
+    weight = rng.lognormal(0.0, 1.0, 4_000)
+    coins = math.sqrt(0.5 * math.log(40.0) * float((weight**2).sum()))
+    for score, least, most in ((rng.random(4_000), 1.0, 1.0), (rng.beta(0.5, 30.0, 4_000), 0.0, 0.5)):
+        spread = weight**2 * score * (1.0 - score)
+        margin = proportion.weighted_sum_margin(weight**2, spread, spread, score, delta=0.025)
+        assert least * coins <= margin <= most * coins + 1e-9
+        # Labels that the scores did not expect cost no more than half of the error does.
+        wrong = proportion.weighted_sum_margin(weight**2, spread, weight**2, score, delta=0.025)
+        assert wrong <= coins * math.sqrt(math.log(80.0) / math.log(40.0)) + 1e-9

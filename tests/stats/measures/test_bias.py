@@ -138,3 +138,14 @@ def test_scores_that_say_nothing_of_labels_widen_the_interval() -> None:
     with_spread = ends(ScoreTable.from_rows(score, rng.random(400) < 0.9))
     without = ends(ScoreTable.from_rows(np.full(400, score.mean()), rng.random(400) < 0.9))
     assert with_spread[1] - with_spread[0] > 1.1 * (without[1] - without[0])
+
+
+def test_rare_events_are_rare_under_weights_too() -> None:
+    """40,000 loans whose exposures vary, and half as many defaults again as announced: it is shown."""
+    rng = np.random.default_rng(3)
+    score, weight = rng.beta(0.4, 18.0, 40_000), rng.lognormal(9.0, 1.2, 40_000)
+    table = ScoreTable.from_rows(score, rng.random(40_000) < 1.5 * score, weight=weight)
+    value = bias(table).value
+    lower, upper = ends(table)
+    hoeffding = math.sqrt(0.5 * math.log(40.0) * float((weight**2).sum())) / float(weight.sum())
+    assert value - hoeffding < 0.0 < lower < value < upper < value + hoeffding
