@@ -114,7 +114,7 @@ def test_importance_weights_have_bounds_for_these_rows_or_none() -> None:
     for name, width in (
         (C.ACCURACY, 1.0),
         (C.CLASS_BRIER, 2.0),
-        (C.CLASS_LOG_LOSS, views.joint.log_loss.worst),
+        (C.CLASS_LOG_LOSS, views.joint.losses[C.CLASS_LOG_LOSS].worst),
     ):
         found = class_rule(views, rule(name, 0.5), ground=Ground(FIFTEEN))
         assert found.upper == pytest.approx(min(found.value + width * margin, name.facts.most))
