@@ -236,7 +236,8 @@ def kinds_as_read(fragment: Fragment, header: tuple[str, ...]) -> tuple[tuple[st
     delimiter = fragment.delimiter or ("," if fragment.format is DataFormat.CSV else "\t")
     seen, told = [0] * len(header), partial(_reads_as, decimal=fragment.decimal)
     try:
-        with path.open(encoding=fragment.encoding or "utf-8-sig", newline="") as file:
+        # Letters in another encoding change nothing of what numbers are.
+        with path.open(encoding=fragment.encoding or "utf-8-sig", errors="replace", newline="") as file:
             rows = csv.reader(islice(file, 1 + _LOOKED_AT), delimiter=delimiter)
             next(rows, None)
             # One row after the other: a file may have a million columns.

@@ -360,6 +360,13 @@ def test_the_command_that_inspect_offers_for_rows_is_accepted(
     assert (kinds["label"] == "true/false") is ("True" in rows)
 
 
+def test_inspect_knows_numbers_beside_text_in_another_encoding(run: Run, tmp_path: Path) -> None:
+    """Names in latin-1 made text of every column, of the score too."""
+    (tmp_path / "a.csv").write_bytes("name,score,label\nMüller,0.2,0\nJosé,0.7,1\n".encode("latin-1"))
+    found = run("inspect", tmp_path / "a.csv", "--json").out
+    assert [one["kind"] for one in json.loads(found)["columns"]] == ["text", "number", "whole number"]
+
+
 def test_inspect_offers_no_command_that_would_fail(run: Run, tmp_path: Path) -> None:
     """Soft labels are read in no way."""
     (tmp_path / "a.csv").write_text("score,label\n0.2,0.3\n0.7,0.6\n0.4,1\n")
