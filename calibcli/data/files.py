@@ -484,7 +484,13 @@ def _like_it(path: str) -> str | None:
     except (OSError, ValueError):
         return f"there is no folder {lost.parent} either"
     near = difflib.get_close_matches(lost.name, names, n=3, cutoff=0.7)
-    return f"did you mean {' or '.join(str(lost.with_name(one)) for one in near)}?" if near else None
+    if near:
+        return f"did you mean {' or '.join(str(lost.with_name(one)) for one in near)}?"
+    # As in `--by country device` or `--threshold 0.1 0.2`: a name of a file has an ending.
+    further = lost.name == path and not re.search(r"\.[^\W\d]", path)
+    return (
+        "if it belongs to an option, repeat the option, or put a comma between numbers" if further else None
+    )
 
 
 @contextmanager
