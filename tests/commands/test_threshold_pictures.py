@@ -230,7 +230,7 @@ def test_every_picture_of_scores_says_that_they_are_rounded(tmp_path: Path) -> N
     rows = write(tmp_path / "p.csv", rows=300)
     artifact = fitted(write(tmp_path / "fit.csv", seed=4), tmp_path / "cal.json", FitMethod.BETA)
     little = Reading(memory="1KiB")
-    kinds = (None, PlotKind.BINNED, PlotKind.RESIDUAL, PlotKind.ISOTONIC, PlotKind.CLINICAL)
+    kinds = (None, PlotKind.BINNED, PlotKind.RESIDUAL, PlotKind.ISOTONIC, PlotKind.CUMULATIVE)
     for kind, applied in (*((one, None) for one in kinds), (PlotKind.COMPARE, artifact)):
         requested = PlotRequest([rows], COLUMNS, kind=kind, artifact=applied, reading=little)
         assert "Scores are rounded to 1.4e-6." in diagram_of(requested).drawn.foot, kind

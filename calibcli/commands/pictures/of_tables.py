@@ -211,7 +211,9 @@ def cumulative_drawn(table: Table, asked: Asked) -> Drawn:
     rows = rows_line(table.total_rows, table.total_positive_rows)
     how = {test.p_method for test in tests if test.p_value is not None} - {"contradiction"}
     method = f"; p-values: {', '.join(sorted(how))}" if how else ""
-    return Drawn(curve, (_first_line(tests, curve), f"{rows}{method}"), _remarks(tests))
+    return Drawn(
+        curve, (_first_line(tests, curve), f"{rows}{method}"), (*_remarks(tests), *rounding_foot(table))
+    )
 
 
 def _first_line(tests: tuple[TestResult, ...], curve: CumulativeCurve) -> str:

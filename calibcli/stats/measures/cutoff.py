@@ -39,8 +39,7 @@ def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraw
     top, bottom = map(float, extremes(residuals(table)))
     value = (top - bottom) / total
     because, hidden = [HELD_OUT], 0.0
-    if table.kind == "grid":
-        hidden = hidden_range(table) / total
+    if table.kind == "grid" and (hidden := hidden_range(table) / total) > 0.0:
         words = f"read at the ends of grid cells, which can lower it by at most {hidden:.3g}"
         because.append(f"{words}, added to the upper end")
     delta, null = (1.0 - confidence) / 2.0, UNKNOWN

@@ -45,8 +45,8 @@ def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:
     top, bottom = (float(value) / math.sqrt(variance) for value in resampling.extremes(residuals(table)))
     largest, span = max(top, -bottom), top - bottom
     assumptions: tuple[str, ...] = (INDEPENDENT_ROWS,)
-    if table.kind == "grid":
-        miss = hidden_range(table) / math.sqrt(variance)
+    miss = hidden_range(table) / math.sqrt(variance) if table.kind == "grid" else 0.0
+    if miss > 0.0:
         read = f"read at the ends of grid cells, which can lower the statistic by at most {miss:.3g}"
         assumptions = (INDEPENDENT_ROWS, read)
     ks_p, kuiper_p = resampling.excursion_tail(largest), resampling.range_tail(span)
