@@ -183,8 +183,9 @@ def select(
     repair: RecalibratorName | None = None
     if any(losses.size and np.isfinite(losses).all() for losses in found.fitted.values()):
         other = replace(selection, trials=choose(found, unchanged=False))
-        repair = other.chosen
-        if by and recalibrator_class(repair).brackets:
+        unchanged = selection.chosen is RecalibratorName.IDENTITY
+        repair = other.chosen if unchanged else selection.chosen
+        if by and unchanged and recalibrator_class(repair).brackets:
             selection = other
     same = selection.chosen is RecalibratorName.IDENTITY
     note = SHARED_UNCHANGED if by else NOTHING_CHANGED

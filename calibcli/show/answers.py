@@ -690,6 +690,9 @@ def _sized(value: float | None) -> str:
     return "infinite" if value > 0.0 else "minus infinite"
 
 
+_GAIN_LESS = "new rows to gain less: `calibcli measure --artifact` on other rows shows how much."
+
+
 def fitted(report: "FitReport") -> tuple[str, ...]:
     """Return what a fit did to the loss: of rows that it has not seen, where some were kept from it."""
     from calibcli.stats.recalibrators.selection import RAW
@@ -703,11 +706,12 @@ def fitted(report: "FitReport") -> tuple[str, ...]:
     after = next((one.loss for one in trials if one.chosen and one.method != RAW), None)
     if before is not None and after is not None:
         said.append(_falls(report.loss, before, after, "on rows that the fit had not seen"))
+        tried = sum(one.loss is not None for one in trials) - 1
+        several = f"{count(tried)} methods were tried on these rows, so expect" if tried > 1 else "Expect"
+        said.append(f"{several} {_GAIN_LESS}")
     elif not said:
         said.append(_falls(report.loss, report.loss_before, report.loss_after, "on the fit rows"))
-        said.append(
-            "Expect new rows to gain less: `calibcli measure --artifact` on other rows shows how much."
-        )
+        said.append(f"Expect {_GAIN_LESS}")
     return tuple(said)
 
 

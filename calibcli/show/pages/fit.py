@@ -17,7 +17,8 @@ _PAIRED = "Standard errors are of the difference to the best method, paired by f
 
 _RULE = (
     "Chosen: the simplest method whose loss exceeds the best by at most one standard error. "
-    f"The raw score counts as simplest, unless {any_of(*CHEAP)} beats it by more than half a standard error."
+    f"The raw score counts as simplest, unless {any_of(*CHEAP)} beats it by more than half a standard error: "
+    "then only what beats it is chosen."
 )
 
 

@@ -153,14 +153,19 @@ def choose(found: FoldLosses, *, unchanged: bool = True) -> tuple[Trial, ...]:
         Breiman, Friedman, Olshen & Stone (1984), Classification and Regression Trees, 3.4.3 (unpaired).
     """
     fitted = found.fitted
-    unchanged = unchanged and not any(found.beats_raw(fitted[name]) for name in CHEAP if name in fitted)
+    beaten = any(found.beats_raw(fitted[name]) for name in CHEAP if name in fitted)
+    most, unchanged = found.mean(found.raw) if unchanged and beaten else math.inf, unchanged and not beaten
     eligible: dict[str, Floats] = {RAW: found.raw} if unchanged else {}
     eligible |= {name.value: losses for name, losses in fitted.items()}
     means = {name: found.mean(losses) for name, losses in eligible.items()}
     _require_finite(means, fitted=bool(fitted), of=found.of)
     best = eligible[min(means, key=lambda name: means[name])]
     apart = {name: found.difference(losses, best) for name, losses in eligible.items()}
-    chosen = next(name for name, (more, error) in apart.items() if error is not None and more <= error)
+    chosen = next(
+        name
+        for name, (more, error) in apart.items()
+        if error is not None and more <= error and means[name] < most
+    )
     raw = found.difference(found.raw, best)
     trials = [Trial(RAW, found.mean(found.raw), *raw, chosen=chosen == RAW)]
     for name in FROM_SIMPLE_TO_COMPLEX:
@@ -172,14 +177,16 @@ def choose(found: FoldLosses, *, unchanged: bool = True) -> tuple[Trial, ...]:
 
 
 def _require_rule(trials: Sequence[Trial], results: Node) -> None:
-    """Refuse trials among which `choose` would not have chosen so, raw scores eligible or, as once, not."""
+    """Refuse trials among which `choose` would not have chosen so, raw scores eligible or, as once, not; once
+    what was no better than these was chosen, too.
+    """
     names = [trial.method for trial in trials]
     if names != [RAW, *(name for name in FROM_SIMPLE_TO_COMPLEX if name in names)] or trials[0].loss is None:
         msg = "should hold the loss of the raw scores, then methods from simple to complex, each once"
         raise results.problem(msg)
     eligible = trials if trials[0].chosen else trials[1:]
     best = min((trial.loss for trial in eligible if trial.loss is not None), default=math.inf)
-    within = []
+    within, beating = [], []
     for trial, node in zip(trials, results.items(), strict=True):
         if trial.loss is None or trial.difference is None or trial.standard_error is None:
             continue
@@ -188,7 +195,8 @@ def _require_rule(trials: Sequence[Trial], results: Node) -> None:
             raise node.child("difference").problem(msg)
         if trial in eligible and trial.difference <= trial.standard_error:
             within.append(trial.method)
-    if not within or [trial.method for trial in trials if trial.chosen] != within[:1]:
+            beating += [trial.method] if trial.loss < (trials[0].loss or 0.0) else []
+    if not within or [trial.method for trial in trials if trial.chosen] not in (within[:1], beating[:1]):
         msg = "should have chosen one method, the simplest within one standard error of the best"
         raise results.problem(msg)
 

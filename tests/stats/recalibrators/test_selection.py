@@ -126,6 +126,19 @@ def test_raw_scores_stay_where_no_method_is_better_by_a_standard_error() -> None
     assert read_again(*before).chosen is R.PLATT
 
 
+def test_what_is_no_better_than_raw_scores_is_not_chosen_in_their_place() -> None:
+    """Though a simple method is within an error of the best; once it was."""
+    wobble = np.array([0.02, -0.02, 0.02, -0.02])
+    error = 0.02 / math.sqrt(3.0)
+    found = losses({R.INTERCEPT: RAW + 0.1 * error, R.PLATT: RAW - 0.6 * error + wobble})
+    trials = choose(found)
+    assert [trial.chosen for trial in trials] == [False, False, True]
+    before = [replace(one, chosen=one.method == "intercept") for one in trials]
+    assert read_again(*before).chosen is R.INTERCEPT
+    # Where raw scores are no candidate, all methods are.
+    assert read_again(*choose(found, unchanged=False)).chosen is R.INTERCEPT
+
+
 def test_raw_scores_that_are_chosen_are_the_identity() -> None:
     """The table calls them raw, the artifact identity; a choice that the rule forbids is refused."""
     trials = choose(losses({R.PLATT: RAW + 0.1}))
