@@ -314,7 +314,16 @@ def class_columns(several: SeveralClasses, header: Header) -> ClassColumns:
     else:
         columns = header.all_named(map(str.strip, probs.split(",")))
         _refuse_repeated(columns, "--probs names column")
-    found = checked_classes(tuple(classes or _ends(columns)), len(columns))
+    ends = _ends(columns)
+    found = checked_classes(tuple(classes or ends), len(columns))
+    if found != ends and {*found} == {*ends}:
+        column, named = next(
+            (one, name) for one, name, end in zip(columns, found, ends, strict=True) if name != end
+        )
+        msg = f"--classes names the column {column!r} {named!r}, and another ends in that name"
+        raise UsageProblem(
+            msg, f"leave --classes out, or name them in the order of the columns: {','.join(ends)}"
+        )
     _refuse_absent(several.one_class, found, path=header.path)
     return ClassColumns(columns, found, left_out)
 

@@ -445,6 +445,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
             (3, "p_ant,p_dog", "there is no column 'p_dog'"),
             (2, "p_ant,p_ant", "--probs names column 'p_ant' more than once"),
             (2, "p_* --classes a,b,a", "two columns stand for class 'a'"),
+            (2, "p_* --classes bee,ant,cat", "--classes names the column 'p_ant' 'bee'"),
         )
     ),
     (2, f"measure {ZOO} --view one-vs-rest --class cow", "there is no class 'cow'", " "),
