@@ -81,7 +81,10 @@ def usage_words(  # noqa: PLR0911 - one return for each kind of error
     detail = getattr(problem, "message", message)
     choice = re.fullmatch(_CHOICE, detail)
     if choice is not None:
+        here = (getattr(getattr(problem, "param", None), "metavar", None) or "").strip("<>").split("|")
         names = re.findall(r"'([^']*)'", choice["names"])
+        # Of some options a command takes fewer values than others do, as its help says.
+        names = [one for one in names if one in here] or names
         return f"{option}: there is no {choice['value']!r}", _choice_hint(
             option, choice["value"], names, f"`{help_of}`"
         )

@@ -199,6 +199,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "fit good.csv --method", "'--method' requires an argument", "calibcli fit --help"),
     (2, "segments good.csv --on", "'--on' requires an argument", "--on country,device"),
     (2, "plot good.csv --terminal -o -", "-o - writes a picture there as well", "name a file"),
+    (2, "apply cal.json good.csv --on-missing no", "--on-missing: there is no 'no'", "one of error, null"),
     (2, "plot good.csv --terminal=3", "'--terminal' does not take a value", "calibcli plot --help"),
     (2, "measure x.csv --json --format csv", "--json and --format csv are two formats", "leave out one"),
     (2, "inspect t.csv --json --format csv", "--json and --format csv are two formats", ""),
