@@ -569,6 +569,7 @@ def _contents(
     refused: list[str] = []
     said: dict[str, str] = {}
     either: list[str] = []
+    unlikely: list[str] = []
     while True:
         try:
             typed = _typed(said)
@@ -586,7 +587,11 @@ def _contents(
                 either = labels
             if not repairs or not said.keys().isdisjoint(repairs):
                 return facts, None
-            said |= dict([next(iter(repairs.items()))])
+            option, value = next(iter(repairs.items()))
+            if option == "scale":
+                # Of several ways to read the same numbers the first is the likeliest.
+                value, *unlikely = [value for option, value in offered if option == "scale"]
+            said[option] = value
             if said.get("positive") == "VALUE":
                 return facts, _options_of(said)
     table, dropped = read.table, read.input.dropped
@@ -604,6 +609,9 @@ def _contents(
         higher = table.score @ ones / max(positive, 1) >= table.score @ others / max(rows - positive, 1)
         said["positive"], positive = (either[1], positive) if higher else (either[0], rows - positive)
         facts.append(("note", f"--positive {said['positive']} is a guess: its rows have the higher scores"))
+    if unlikely:
+        also = f"--scale {unlikely[0]} reads such numbers, too"
+        facts.append(("note", f"--scale {said['scale']} is a guess: {also}"))
     found = [*([] if counted else [("rows", every)]), ("score", span), _base_rate(positive, rows)]
     return [*found, *facts], _options_of(said)
 

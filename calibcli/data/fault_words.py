@@ -452,6 +452,8 @@ def _ways_from_range(lowest: float, highest: float) -> str:
         ways.append("pass --scale logit for logits")
     if highest <= 0.0:
         ways.append("pass --scale logprob for log-probabilities")
+    if lowest > 1.0 and 1.5 < highest <= 10.0:
+        ways.append("divide tenths by 10 beforehand")
     if lowest > 1.0 and 100.0 < highest <= 10_000.0:
         ways.append("divide basis points by 10,000 beforehand")
     return ", ".join([*ways, "or name another column" if ways else "name another column"])

@@ -342,6 +342,23 @@ def test_inspect_says_that_a_repeated_name_stops_measure(run: Run, tmp_path: Pat
     assert "next" not in found
 
 
+@pytest.mark.parametrize(
+    ("scores", "first", "second"),
+    [((0.4, 3.5, 17.0), "percent", "logit"), ((-0.4, -3.5, -7.0), "logit", "logprob")],
+)
+def test_inspect_says_that_a_scale_is_a_guess(
+    run: Run, tmp_path: Path, scores: tuple[float, ...], first: str, second: str
+) -> None:
+    """PDs in per cent were taken for logits, and logits of rare events for log-probabilities."""
+    path = tmp_path / "book.csv"
+    path.write_text(
+        "score,label\n" + "".join(f"{one},{place % 2}\n" for place in range(20) for one in scores)
+    )
+    found = run("inspect", path).out
+    assert f"--scale {first} is a guess: --scale {second} reads such numbers, too" in found
+    assert found.endswith(f"-s score -y label --scale {first}\n")
+
+
 def test_an_unknown_outcome_that_counts_as_0_is_said(run: Run, tmp_path: Path) -> None:
     """`NA` is missing in CSV alone: elsewhere it is a text, which `--positive` makes an outcome of."""
     path = tmp_path / "cohort.jsonl"

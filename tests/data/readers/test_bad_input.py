@@ -94,6 +94,10 @@ CASES = {
         "p.csv, column 'score': 1 of 21 values lies outside [0, 1]; the first is 4.5 at row 21",
         ("mend these or leave them empty, as most values lie in [0, 1]; if every value is a percentage, "
         "--scale percent")),
+    "tenths": ("score,label\n3,1\n10,0\n", ASKED,
+        "p.csv, column 'score': 2 of 2 values lie outside [0, 1]; the first is 3.0 at row 1",
+        ("these are no probabilities: pass --scale percent for percentages, pass --scale logit for logits, "
+        "divide tenths by 10 beforehand, or name another column")),
     "basis points": ("score,label\n60,1\n550,0\n", ASKED,
         "p.csv, column 'score': 2 of 2 values lie outside [0, 1]; the first is 60.0 at row 1",
         "these are no probabilities: divide basis points by 10,000 beforehand, or name another column"),
