@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+import calibcli
 from calibcli.stats.measures.drift import Chance, _unit, contributions, shift_of
 from calibcli.stats.table.levels import Mixed, RunningValues
 from claims.simulation import generator_of, most_misses
@@ -52,3 +53,19 @@ def test_many_levels_are_seldom_called_shifted() -> None:
         found += np.count_nonzero(p <= 0.05), np.count_nonzero(p <= 0.01)
     assert found[0] <= most_misses(10_000, 0.05)
     assert found[1] <= most_misses(10_000, 0.01)
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize(("old", "new"), [(30, 30), (200, 60)])
+def test_of_thirty_columns_any_is_seldom_called_shifted(old: int, new: int) -> None:
+    """In at most 5 % of pairs of files, and in as many is any PSI above what chance is said to give."""
+    rng, repetitions, found = generator_of("drift", "thirty columns", old, new), 60, np.zeros(2)
+    columns = {f"{name} {place}": draw for place in range(6) for name, draw in WORLDS.items()}
+    for _ in range(repetitions):
+        pair = [
+            {"score": rng.beta(1.0, 19.0, rows), **{name: draw(rng, rows) for name, draw in columns.items()}}
+            for rows in (old, new)
+        ]
+        seen = calibcli.drift(*pair, score="score", on=list(columns))
+        found += bool(seen.shifted), any(one.psi > one.by_chance for one in seen.report.columns)
+    assert found.max() <= most_misses(repetitions, 0.05)
