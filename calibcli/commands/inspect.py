@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from calibcli.codec import Node, version_of
 from calibcli.data.columns import Header, folded, resolve, separator_hint
-from calibcli.data.files import Found, file_word, found_in
+from calibcli.data.files import file_word, found_in
 from calibcli.data.formats import format_of
 from calibcli.data.fragments import (
     DECIMAL_COMMA,
@@ -426,30 +426,12 @@ _REPORTS = {
 def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
     found = found_in([path])
     fragments = list_fragments(found, input_format=input_format)
-    header: tuple[str, ...] = ()
-    unread: InputProblem | None = None
-    try:
-        header = reader_of(fragments[0]).header()
-        hint = separator_hint(header)
-    except InputProblem as problem:
-        # Quoted names with another mark between them are no CSV where a comma is expected.
-        unread, hint = problem, problem.hint
-    if (told := _by_another_mark(path, header, hint, input_format)) is not None:
-        return told
+    first = fragments[0]
+    header, hint, unread = _header_of(first)
+    if (otherwise := _by_another_mark(path, header, hint, input_format)) is not None:
+        return otherwise
     if unread is not None:
         raise unread
-    return _inspected(path, found, fragments, header, hint, input_format)
-
-
-def _inspected(
-    path: str,
-    found: Found,
-    fragments: list[Fragment],
-    header: tuple[str, ...],
-    hint: str | None,
-    input_format: InputFormat,
-) -> InspectReport:
-    first = fragments[0]
     # Names may hold such marks, too.
     hint = None if len(header) > 1 and "--delimiter" in str(hint) else hint
     own = {folded(name) for name in header} if first.partitions else ()
@@ -470,30 +452,19 @@ def _inspected(
     # Only now: of a million columns it is as much as all that was needed before.
     kinds = kinds_as_read(first, header)
     if labelled and "score" not in roles:
-        numbers = [name for name, kind in kinds if kind in _NUMBERS and name != roles["label"]]
-        more, repair = _labels(path, roles["label"], numbers, input_format, counted="rows" in dict(facts))
+        more, repair = _labels(path, roles["label"], kinds, input_format, counted="rows" in dict(facts))
         facts += more
-        found_kinds = {kind for _, kind in kinds}
-        if DECIMAL_COMMA in found_kinds and "number" not in found_kinds:
-            repair += " --decimal ,"
-    if partitions:
-        facts.append(("in the path", ", ".join(partitions)))
-    repeated = _repeated(Header(header, first.shown))
-    facts += repeated
-    # Without another mark than the comma, what is wrong is the first line itself.
-    nameless = hint is not None and "--delimiter" not in hint
-    if hint is not None:
+    facts += [("in the path", ", ".join(partitions))] if partitions else []
+    if told := _refused(Header(header, first.shown), hint):
+        facts, repair = [*facts, *told], None
+    elif hint is not None:
         facts.append(("note", hint))
     words = (
         f"{_requested(probs, roles)} -y {shlex.quote(roles.get('label', 'LABEL'))}{_as_said(input_format)}"
     )
     typed = (*kinds, *((name, "partition") for name in partitions))
     columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in typed)
-    following = (
-        None
-        if repair is None or repeated or nameless
-        else f"calibcli measure {file_word(path)} {words}{repair}"
-    )
+    following = None if repair is None else f"calibcli measure {file_word(path)} {words}{repair}"
     by = _models(path, header, roles, input_format) if repair == "" and _is_small(fragments) else None
     if following is not None and by is not None:
         model, question = by
@@ -504,13 +475,25 @@ def _inspected(
     return InspectReport(path, first.format.value, tuple(facts), columns, following)
 
 
-def _repeated(header: Header) -> Facts:
-    """Return why no command would read a file some of whose columns have one name."""
+def _header_of(fragment: Fragment) -> tuple[tuple[str, ...], str | None, InputProblem | None]:
+    """Return the names in a header, what is said of the marks between them, and why it cannot be read."""
+    try:
+        header = reader_of(fragment).header()
+    except InputProblem as problem:
+        # Quoted names with another mark between them are no CSV where a comma is expected.
+        return (), problem.hint, problem
+    return header, separator_hint(header), None
+
+
+def _refused(header: Header, hint: str | None) -> Facts:
+    """Return why no command would read a file: some of its columns have one name, or it has no header."""
+    # Without another mark than the comma, what is wrong is the first line itself.
+    found = [("note", hint)] if hint is not None and "--delimiter" not in hint else []
     try:
         header.refuse_repeated()
     except InputProblem as problem:
-        return [("note", f"`calibcli measure` would stop: {problem.message}; {problem.hint}")]
-    return []
+        found = [("note", f"`calibcli measure` would stop: {problem.message}; {problem.hint}"), *found]
+    return found
 
 
 def _by_another_mark(
@@ -621,13 +604,15 @@ _NUMBERS = ("number", "whole number", "double", "float", "float64", "float32")
 
 
 def _labels(
-    path: str, label: str, numbers: Sequence[str], form: InputFormat, *, counted: bool
+    path: str, label: str, kinds: Sequence[tuple[str, str]], form: InputFormat, *, counted: bool
 ) -> tuple[Facts, str]:
     """Return the base rate where no column looks like the score: any column of numbers stands in for it.
 
     Where `measure` would refuse the labels, why, and what it needs to be told.
     """
-    for name in numbers:
+    found = {kind for _, kind in kinds}
+    commas = " --decimal ," if DECIMAL_COMMA in found and "number" not in found else ""
+    for name in (name for name, kind in kinds if kind in _NUMBERS and name != label):
         try:
             columns = Columns(name, label, on_range=OnRange.CLIP)
             table = _read(path, columns, form).table
@@ -639,10 +624,10 @@ def _labels(
             offered = _offered(problem.hint)
             unknown = [option for option, _ in offered].count("positive") > 1
             said = dict(offered) | ({"positive": "VALUE"} if unknown else {})
-            return [("note", refused)], _options_of(said)
+            return [("note", refused)], f"{_options_of(said)}{commas}"
         rows, positive = table.total_rows, table.total_positive_rows
-        return [*([] if counted else [("rows", f"{rows:,}")]), _base_rate(positive, rows)], ""
-    return [], ""
+        return [*([] if counted else [("rows", f"{rows:,}")]), _base_rate(positive, rows)], commas
+    return [], commas
 
 
 def _base_rate(positive: int, rows: int) -> tuple[str, str]:
