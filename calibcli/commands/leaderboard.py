@@ -22,7 +22,6 @@ from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
     DEFAULT_LEAST_ROWS,
-    OF_DISTRIBUTIONS,
     Binning,
     ClassMeasure,
     Comparison,
@@ -359,7 +358,7 @@ def _class_estimate(name: ClassMeasure, answers: Answers, confidence: float) -> 
         msg = f"{name} is a measure of several classes"
         raise TypeError(msg)
     count = answers.probability.shape[1]
-    sums, rest = ClassSums(count, losses=[name] if name in OF_DISTRIBUTIONS else []), []
+    sums, rest = ClassSums(count, measures=[name]), []
     sums.add_rows(answers.probability, answers.place, answers.probability.argmax(axis=1))
     for place, column in enumerate(answers.probability.T):
         table = ScoreTable.from_rows(np.ascontiguousarray(column), answers.place == place)

@@ -31,7 +31,7 @@ from calibcli.commands.slices import (
     without_bands,
     worst_of,
 )
-from calibcli.data.tally import MOST_SLICES
+from calibcli.data.tally import MOST_BRIEF_SLICES, MOST_SLICES
 from calibcli.errors import EmptyTable, IdleOption, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
@@ -141,11 +141,11 @@ def measure_files(
         extras_request=replace(
             extras_request_of(rows),
             classes=each_class(columns),
-            losses=losses_of(columns, requested.metrics),
+            class_measures=class_measures_of(columns, requested.metrics),
             top=None if requested.top is None else (requested.top, _bins_of_top(requested)),
             thresholds=requested.thresholds,
             ranked=ranked_in(requested.metrics.measures),
-            most_slices=MOST_IN_BRIEF,
+            most_slices=MOST_BRIEF_SLICES,
         ),
     )
     report = measure_evaluation(evaluation, options=requested)
@@ -156,12 +156,11 @@ def measure_files(
     return report
 
 
-def losses_of(columns: Columns, metrics: Metrics) -> tuple[ClassMeasure, ...]:
-    """Return which losses of whole rows of several classes are measured, where these are."""
+def class_measures_of(columns: Columns, metrics: Metrics) -> tuple[ClassMeasure, ...]:
+    """Return the measures of all classes together, by default all, where each class is measured."""
     if not each_class(columns):
         return ()
-    asked = OF_DISTRIBUTIONS if metrics.of_classes is None else metrics.of_classes
-    return tuple(name for name in OF_DISTRIBUTIONS if name in asked)
+    return tuple(ClassMeasure) if metrics.of_classes is None else metrics.of_classes
 
 
 def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
@@ -192,19 +191,17 @@ def refuse_idle_groups(columns: Columns, options: MeasureOptions) -> None:
     refuse_without_groups(parts, min_group_rows=least, sort=options.sort is not None)
 
 
-_IN_LINES = "what a table shows of groups, and not what chance alone would give"
-
-
 def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> MeasureReport:
     """Measure rows that were read: every score of them, groups and classes."""
     first, *others = views = views_of(evaluation)
     notes = (*evaluation.notes, *evaluation.fit_notes)
     of_groups, many = options, len(first.slices.groups)
+    # Pictures draw no labels, and so little of each group that all of it may stay.
     if many > MOST_SLICES and options.drawn and not options.brief:
         of_groups = replace(options, brief=True, complete=False)
         asked = "what -m names" if options.metrics.selected else listed(one.value for one in IN_TABLES)
-        said = f"as there are over {MOST_SLICES:,}, each of {many:,} groups has {asked}: {_IN_LINES}"
-        notes = (*notes, said)
+        less = "what a table shows of groups, and not what chance alone would give"
+        notes = (*notes, f"as there are over {MOST_SLICES:,}, each of {many:,} groups has {asked}: {less}")
     fully = replace(options, brief=False)
     level = level_of(options.confidence, sum(len(view.slices.measured(options.least_rows)) for view in views))
     discrete = evaluation.outputs is not None
@@ -529,9 +526,6 @@ FEW = (MeasureName.ECE, MeasureName.BIAS, MeasureName.BRIER)
 
 # Fewer distinct scores than these cost nothing, repeated or not.
 _MANY_SCORES = 1_000
-
-# Of so many groups a table shows four measures; whatever says more of each takes fewer.
-MOST_IN_BRIEF = 100_000
 
 
 def class_groups(classes: "ClassExtras", view: ViewName) -> Slices:

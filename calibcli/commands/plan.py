@@ -478,10 +478,9 @@ def _of_rare_outputs(scores: _Scores, loaded: AnyArtifact | None) -> tuple[str, 
     here, there = scores.population.variance, loaded.fit.mean_variance
     if max(here, there) <= _FAR_OFF * min(here, there):
         return ()
-    said = f"labels would vary {here / there:.2g} times as much as those of the fit rows"
-    return (
-        f"outputs that lie evenly between quantiles are a poor guide: {said}; pass --like preds.csv -s score",
-    )
+    said = f"their labels would vary {here / there:.2g} times as much as those of the fit rows"
+    guide = f"the quantiles in the artifact are a poor guide to its outputs ({said})"
+    return (f"{guide}: pass --like preds.csv -s score",)
 
 
 def _notes(found: plan.Plan, options: PlanOptions) -> tuple[str, ...]:

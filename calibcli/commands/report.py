@@ -9,8 +9,8 @@ from calibcli.commands.comparing import Seen, comparable, comparisons, side_of
 from calibcli.commands.cutting import refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import (
+    class_measures_of,
     each_class,
-    losses_of,
     measure_evaluation,
     refuse_class_measures,
     refuse_idle_groups,
@@ -159,7 +159,7 @@ def _full_report(request: ReportRequest, options: MeasureOptions, gate: VerifyOp
     extras_request = replace(
         extras_beside_raw(request),
         classes=each_class(request.columns),
-        losses=losses_of(request.columns, options.metrics),
+        class_measures=class_measures_of(request.columns, options.metrics),
         thresholds=options.thresholds,
         ranked=ranked,
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibcli.commands.cutting import Cut, refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
-from calibcli.commands.measure import MOST_IN_BRIEF, class_groups, class_views, refuse_class_measures
+from calibcli.commands.measure import class_groups, class_views, refuse_class_measures
 from calibcli.commands.partition import (
     WITHOUT_BINS,
     chosen_bins,
@@ -22,11 +22,10 @@ from calibcli.commands.partition import (
 from calibcli.commands.reading import one_label, read_evaluation, with_classes_of_map
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
 from calibcli.commands.slices import Group, Slices, refuse_cut_cells, sorted_groups, views_of
-from calibcli.data.tally import ExtrasRequest
+from calibcli.data.tally import MOST_BRIEF_SLICES, ExtrasRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import (
-    OF_DISTRIBUTIONS,
     Binning,
     Bound,
     ClassMeasure,
@@ -190,14 +189,14 @@ def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
 def _extras_request(rows: RowRequest, options: VerifyOptions) -> ExtrasRequest:
     """Return what is gathered beside the score: its groups or classes, and another score row by row."""
     columns, key = rows.columns, RAW if rows.artifact is None else RECALIBRATED
-    joint = any(rule.of_classes for rule in options.rules)
+    joint = tuple(rule.subject for rule in options.rules if rule.of_classes)
     return ExtrasRequest(
         columns={BASELINE: 1} if columns.others else {},
         pairs=((BASELINE, key),) if columns.others else (),
         sliced=(key,) if columns.by else (),
-        most_slices=MOST_IN_BRIEF,
-        classes=joint or columns.each_in is not None,
-        losses=tuple(name for name in OF_DISTRIBUTIONS if name in {rule.subject for rule in options.rules}),
+        most_slices=MOST_BRIEF_SLICES,
+        classes=bool(joint) or columns.each_in is not None,
+        class_measures=joint,
     )
 
 
@@ -262,11 +261,8 @@ def verify_evaluation(
     if table.total_rows == 0:
         msg = "no rows are left to evaluate"
         raise EmptyTable(msg)
-    bins, judged, one = (
-        partition_of(evaluation, options),
-        _Judged.of(evaluation, options),
-        evaluation.artifact,
-    )
+    bins, one = partition_of(evaluation, options), evaluation.artifact
+    judged = _Judged.of(evaluation, options)
     ground = Ground(
         bins,
         variance=one.fit.mean_variance if isinstance(one, Artifact) else None,

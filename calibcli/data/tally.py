@@ -3,7 +3,7 @@
 Beside a table for each score stand differences between scores, slices, clusters, folds and tables of classes.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Self
@@ -20,7 +20,7 @@ from calibcli.data.intake import Intake, Rows
 from calibcli.data.readers import Fragment, reader_of
 from calibcli.data.row_ids import Fingerprints
 from calibcli.errors import CalibcliError, InputProblem, UsageProblem
-from calibcli.names import MOST_IDENTITIES, OF_DISTRIBUTIONS, ClassMeasure, MeasureName, WeightMeaning
+from calibcli.names import MOST_IDENTITIES, OF_DISTRIBUTIONS, MeasureName, WeightMeaning
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import GridAccumulator
 from calibcli.stats.table.running import Partial, RunningTable
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 # More groups than these are refused, unless little is worked out of each.
 MOST_SLICES = 1_000
+# Where little is worked out of each, so many may be.
+MOST_BRIEF_SLICES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class ExtrasRequest:
         sliced: Keys whose rows are tabled for each part by itself as well.
         clustered: Keys whose losses are added up by cluster.
         classes: Whether each of several classes is tabled by itself as well.
-        losses: With them, the losses of whole rows that are added up.
+        class_measures: With them, measures of all together that are requested: other losses are not added up.
         top: With them, how many of the largest probabilities are looked at together, and how each is cut.
         by_id: Key whose rows are kept one by one, each with its identity; None for none.
         compared: Whether rows of several classes are compared with what they were before their map.
@@ -72,7 +74,7 @@ class ExtrasRequest:
     sliced: tuple[str, ...] = ()
     clustered: tuple[str, ...] = ()
     classes: bool = False
-    losses: "tuple[ClassMeasure, ...]" = ()
+    class_measures: tuple[str, ...] = ()
     top: "tuple[int, Bins] | None" = None
     by_id: str | None = None
     compared: bool = False
@@ -127,7 +129,9 @@ class Extras:
 
             extras.clusters = {key: ClusterSums() for key in request.clustered}
         if request.classes:
-            extras.classes = ClassExtras.start(classes, limit=limit, losses=request.losses, top=request.top)
+            extras.classes = ClassExtras.start(
+                classes, limit=limit, measures=request.class_measures, top=request.top
+            )
         if request.by_id is not None:
             extras.by_id = RowsById()
         if request.compared:
@@ -185,7 +189,7 @@ class Extras:
             msg = f"--by {' --by '.join(resolved.by)} makes over {most:,} groups ({many:,} so far)"
             hint = "name columns of fewer different values, such as the day of a time; --cluster is for ids"
             if most == MOST_SLICES:
-                hint += "; `calibcli measure` and `verify` take up to 100,000 groups"
+                hint += f"; `calibcli measure` and `verify` take up to {MOST_BRIEF_SLICES:,} groups"
             raise InputProblem(msg, hint)
 
 
@@ -281,7 +285,7 @@ class ClassExtras:
         classes: tuple[str, ...],
         *,
         limit: int | None,
-        losses: "tuple[ClassMeasure, ...]",
+        measures: Collection[str],
         top: "tuple[int, Bins] | None" = None,
     ) -> Self:
         """Return nothing yet; each row has one score in the one view, and one for each class in the other."""
@@ -291,7 +295,7 @@ class ClassExtras:
         if top is not None and top[0] > len(classes):
             msg = f"--top {top[0]}, and there are {len(classes)} classes"
             raise UsageProblem(msg, f"take at most {len(classes)}")
-        sums = ClassSums(len(classes), None if top is None else TopCells(*top), losses=losses)
+        sums = ClassSums(len(classes), None if top is None else TopCells(*top), measures)
         return cls(classes, RunningSlices(limit), RunningClasses(classes, limit), sums)
 
     def add(self, rows: Rows) -> None:
@@ -334,7 +338,7 @@ class ClassesCompared:
             return cls((), ClassDifferences((classes.index(one_class),)))
         share = None if limit is None else max(1, limit // 2)
         places = tuple(range(len(classes))) if len(classes) <= MOST_PAIRED else ()
-        sides = tuple(ClassExtras.start(classes, limit=share, losses=OF_DISTRIBUTIONS) for _ in range(2))
+        sides = tuple(ClassExtras.start(classes, limit=share, measures=OF_DISTRIBUTIONS) for _ in range(2))
         return cls(sides, ClassDifferences(places))
 
     def add(self, rows: Rows) -> None:

@@ -143,16 +143,23 @@ class Settled(_Plain, TyperCommand):
                 with formatter.section(title):
                     formatter.write_dl(records)
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - of the framework
-        """Read the line, and keep which options of one value were given more than once."""
-        words = [*args]
-        found: list[str] = super().parse_args(ctx, args)
-        order: list[Any] = [*self.make_parser(ctx).parse_args(args=words)[2]]
-        single = (
-            one for one in order if one.param_type_name == "option" and not (one.multiple or one.is_flag)
-        )
-        ctx.meta[_REPEATED] = [one for one, times in Counter(single).items() if times > 1]
-        return found
+    def make_parser(self, ctx: Any) -> Any:  # noqa: ANN401 - of the framework
+        """Return a parser that keeps which options of one value were given more than once."""
+        parser: Any = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parsed(args: list[str]) -> Any:  # noqa: ANN401 - of the framework
+            found = parse(args=args)
+            single = (
+                one
+                for one in found[2]
+                if one.param_type_name == "option" and not (one.multiple or one.is_flag)
+            )
+            ctx.meta[_REPEATED] = [one for one, times in Counter(single).items() if times > 1]
+            return found
+
+        parser.parse_args = parsed
+        return parser
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - of the framework, old or new
         line_of(ctx).settle(ctx)

@@ -9,6 +9,7 @@ from calibcli.options.rules import Rule
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.other_rules import class_rule
+from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, bin_index, equal_width_edges
@@ -167,6 +168,23 @@ def test_weighted_comparisons_with_a_baseline_are_seldom_wrong(
 ) -> None:
     """In at most 5 % of the tables."""
     assert max(wrong_comparisons(name, measure, rows, times)) <= most_misses(times, DELTA)
+
+
+@short_and_full(
+    "name rows times", product(("rare events",), (300,), (50,)), product(WORLDS, (30, 3_000), (2_000,))
+)
+def test_weighted_intervals_of_the_bias_seldom_miss(name: str, rows: int, times: int) -> None:
+    """Of the bias of these scores and weights, in 5 % of tables at most; rare events are taken for rare."""
+    draw, missed = generator_of("bias", name, rows), 0
+    for _ in range(times):
+        score, rate, weight = world(name, rows, draw)
+        label = draw.random(rows) < rate
+        table = ScoreTable.from_rows(score, label, weight=weight)
+        interval = bias(table, confidence=1.0 - DELTA).interval
+        assert interval is not None
+        lower, upper = interval.ends
+        missed += not lower <= float(weight @ (rate - score)) / float(weight.sum()) <= upper
+    assert missed <= most_misses(times, DELTA)
 
 
 @short_and_full("measure rows times", product(CLASSES, (200,), (20,)), product(CLASSES, (30, 300), (2_000,)))

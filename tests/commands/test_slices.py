@@ -304,7 +304,7 @@ def test_too_many_groups_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert not any(one.tests for one in many.slices.values())
     gate = VerifyOptions((largest(MeasureName.ECE, 0.9),), least_group_rows=1)
     assert len(verify_files(RowRequest(paths, BY), options=gate).groups) == 1_400
-    monkeypatch.setattr("calibcli.commands.measure.MOST_IN_BRIEF", 1_000)
+    monkeypatch.setattr("calibcli.commands.measure.MOST_BRIEF_SLICES", 1_000)
     with pytest.raises(InputProblem, match=r"--by country makes over 1,000 groups \(1,400 so far\)"):
         measure_files(RowRequest(paths, BY), options=OPTIONS)
 

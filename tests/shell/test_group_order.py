@@ -217,7 +217,7 @@ def test_lines_of_very_many_groups_have_what_a_table_shows(
     assert {key: one for key, one in rows(run(*classes).out).items() if not key[0].startswith("g=")} == {
         key: one for key, one in beside.items() if not key[0].startswith("g=")
     }
-    monkeypatch.setattr("calibcli.commands.measure.MOST_IN_BRIEF", 3)
+    monkeypatch.setattr("calibcli.commands.measure.MOST_BRIEF_SLICES", 3)
     assert "makes over 3 groups" in run(*words, form).err
 
 

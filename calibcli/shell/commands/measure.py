@@ -92,8 +92,7 @@ def measure(
 
         report = compat_files(rows, tool=compat, options=options)
     write_report(report, kind, out, context)
-    table = getattr(report, "table", None)
-    say_notes_beside(kind, report.input, report.notes, table=table, quiet=out.quiet)
+    say_notes_beside(kind, report.input, report.notes, table=report.table, quiet=out.quiet)
 
 
 # What is asked of our numbers beside those of another tool; `raw` is what --verbose asks.

@@ -494,18 +494,18 @@ class ClassSums:
 
     Args:
         count: How many classes there are.
-        losses: Some of `OF_DISTRIBUTIONS`.
+        measures: Those that are requested.
     """
 
     def __init__(
-        self, count: int, top: TopCells | None = None, *, losses: Collection[ClassMeasure] = OF_DISTRIBUTIONS
+        self, count: int, top: TopCells | None = None, measures: Collection[str] = OF_DISTRIBUTIONS
     ) -> None:
         self.top = top
         self.rows = 0
         self.weighted = False
         self.weight = ExactSum()
         self.weight_sq = ExactSum()
-        self.losses = {name: Losses() for name in losses}
+        self.losses = {name: Losses() for name in OF_DISTRIBUTIONS if name in measures}
         # Rows that gave probability 0 to the right class, or 1 to another.
         self.contradicting = 0
         self.labelled = np.zeros(count, np.int64)
