@@ -166,6 +166,11 @@ def effective_rows(table: Table) -> float:
     return float(table.weight.sum() ** 2 / table.weight_sq.sum())
 
 
+def rate_of(table: Table) -> float:
+    """Return the share of the weight that has label 1."""
+    return float(table.positive.sum()) / float(table.weight.sum())
+
+
 def measure_named(name: MeasureName, table: Table, *, settings: "Settings") -> Estimate:
     """Return the named measure, without a range where the scores leave less than one event open."""
     found = measures_of(name)[name](name, table, settings)

@@ -16,7 +16,7 @@ from calibcli.stats.bounds.proportion import (
     sum_margin,
     weighted_sum_margin,
 )
-from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, Estimate, on_line
+from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, Estimate, on_line, rate_of
 from calibcli.stats.measures.if_calibrated import DUST, Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import normal_quantile
@@ -58,7 +58,7 @@ def bias(table: Table, *, confidence: float = 0.95) -> Estimate:
         interval,
         null=(0.0, of_mean(table, 0.0, np.ones_like(table.score))),
         because=(HELD_OUT, _WHY_ONLY_THESE) if _ONLY_THESE in interval.method else (HELD_OUT,),
-        details={"mean_label": _rate(table), "mean_score": mean_score},
+        details={"mean_label": rate_of(table), "mean_score": mean_score},
     )
 
 
@@ -98,11 +98,11 @@ def observed_rate(table: Table, *, confidence: float = 0.95) -> Estimate:
     null = expected, of_mean(table, expected, np.ones_like(table.score))
     if table.weighted:
         because = (NO_WEIGHTED_INTERVAL,)
-        return Estimate.of(MeasureName.OBSERVED_RATE, table, _rate(table), null=null, because=because)
+        return Estimate.of(MeasureName.OBSERVED_RATE, table, rate_of(table), null=null, because=because)
     delta = (1.0 - confidence) / 2.0
     ends = clopper_pearson_of_a_rate(table.total_positive_rows, table.total_rows, delta_each_side=delta)
     bounds = Interval(*ends, confidence, "Clopper-Pearson", Target.POPULATION, finite_sample=True)
-    return Estimate.of(MeasureName.OBSERVED_RATE, table, _rate(table), bounds, null=null, because=())
+    return Estimate.of(MeasureName.OBSERVED_RATE, table, rate_of(table), bounds, null=null, because=())
 
 
 def mean_score(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -121,10 +121,6 @@ def mean_score(table: Table, *, confidence: float = 0.95) -> Estimate:
 def interval_of_bias(table: Table, *, confidence: float) -> Interval:
     """Return the interval that `bias` gives, without the rest."""
     return _interval(table, *_means(table), confidence=confidence)
-
-
-def _rate(table: Table) -> float:
-    return float(table.positive.sum()) / float(table.weight.sum())
 
 
 def _means(table: Table) -> tuple[float, float]:

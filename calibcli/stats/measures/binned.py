@@ -481,8 +481,9 @@ def debiased_ece(table: Table, *, bins: Partition, calibrated: CalibratedDraws |
             calibrated,
             lambda gap: np.maximum(_less_bias(gap, found=found, mean_square=drawn), 0.0),
         )
-    lonely = int(sums.rows[sums.rows == 1].size)
-    because = (f"{lonely:,} rows alone in their bin are not corrected for",) if lonely else ()
+    because = alone_words(
+        int(np.count_nonzero(sums.rows == 1)), "is not corrected for", "are not corrected for"
+    )
     return estimate_of_gaps(
         MeasureName.L1_DEBIASED,
         table,
@@ -492,6 +493,14 @@ def debiased_ece(table: Table, *, bins: Partition, calibrated: CalibratedDraws |
         because=(*because, _NO_L1_INTERVAL),
         details={"unclipped": raw, "plug_in": float((found.share * np.abs(found.gap)).sum())},
     )
+
+
+def alone_words(
+    alone: int, does: str = "does not count", do: str = "do not count", *, place: str = "bin"
+) -> list[str]:
+    """Return what a row alone in its bin does, or several do, in words; nothing where there is none."""
+    one, more = f"1 row alone in its {place} {does}", f"{alone:,} rows alone in their {place} {do}"
+    return [one if alone == 1 else more] if alone else []
 
 
 def mean_size(mean: Floats, spread: Floats) -> Floats:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from calibcli.errors import NotConverged
 from calibcli.names import GAVE_ZERO, CompatTool, MeasureName, TestName
+from calibcli.stats.measures import rate_of
 from calibcli.stats.measures.scores import certain_and_wrong
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.recalibrators.newton import Points, log_loss, logistic, minimise
@@ -551,7 +552,7 @@ def _brier_share(table: ScoreTable) -> float | None:
     """Return 1 - loss / loss of the base rate; -inf where every label is the same and a score is not."""
     if table.total_rows < 2:
         return None
-    rate = float(table.positive.sum()) / float(table.weight.sum())
+    rate = rate_of(table)
     share = ratio(_brier(table), rate * (1.0 - rate))
     return None if share is None else 1.0 - share
 
@@ -568,7 +569,7 @@ def _log_loss(table: ScoreTable, score: Floats) -> float | None:
 def _log_share(table: ScoreTable, loss: float | None) -> float | None:
     if loss is None or table.total_rows < 2:
         return None
-    rate = float(table.positive.sum()) / float(table.weight.sum())
+    rate = rate_of(table)
     base = _log_loss(table, np.full(table.distinct, rate))
     return None if base is None else 1.0 - loss / base
 

@@ -9,6 +9,7 @@ from calibcli.names import MeasureName, Purpose
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.resampling import calibrated_positives, draw_cells, ends_of_draws
 from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, UNKNOWN, Estimate, Range, if_calibrated
+from calibcli.stats.measures.binned import alone_words
 from calibcli.stats.measures.l2 import hidden_words, pairs_in, score_interval, t_statistic
 from calibcli.stats.measures.scores import (
     LossOf,
@@ -106,19 +107,12 @@ def murphy_part(
     """
     sums = binned(table, bins)
     because = [HELD_OUT, f"of {sums.after_of}"]
-    lonely = int(sums.rows[sums.rows == 1].size)
-    defined = True
+    alone, defined = int(np.count_nonzero(sums.rows == 1)), True
     if name in _CORRECTED:
         defined = (
             bool(pairs_in(sums).any()) if name != _CORRECTED[2] else _share_of_squares(sums)[1] < _ONE_ROW
         )
-        if lonely:
-            alone = (
-                "1 row alone in its bin corrects"
-                if lonely == 1
-                else f"{lonely:,} rows alone in their bin correct"
-            )
-            because.append(f"{alone} nothing")
+        because += alone_words(alone, "corrects nothing", "correct nothing")
     if not defined:
         because.append("no interval: undefined where no bin has two rows")
         return Estimate.of(name, table, math.nan, because=because)
@@ -126,7 +120,7 @@ def murphy_part(
     found = float(part(observed_parts(table, sums)))
     interval, why = _interval(name, sums, found, confidence=confidence, weighted=table.weighted)
     because += why
-    details: dict[str, float | int | str] = {"partition": sums.described, "rows_alone": lonely}
+    details: dict[str, float | int | str] = {"partition": sums.described, "rows_alone": alone}
     within = None if table.weighted else _range_if_calibrated(name, table, sums, expected, calibrated)
     null = float(part(expected)), within
     return Estimate.of(name, table, found, interval, null=null, because=because, details=details)

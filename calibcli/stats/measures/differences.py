@@ -31,6 +31,7 @@ from calibcli.stats.measures.scores import (
     from_cells,
     gave_zero,
     losses_of_rows,
+    one_row,
     unseen_words,
 )
 from calibcli.stats.numerics import ExactSum, normal_quantile
@@ -327,8 +328,7 @@ class PairedSums:
         mean = sums.linear.exact() / total
         rows = total * total / total_sq
         if rows < Fraction(3, 2):
-            few = "no interval: one row" if self.rows < 2 else "no interval: one row has the weight"
-            return Difference(name, float(mean), None, (*assumptions, few))
+            return Difference(name, float(mean), None, (*assumptions, one_row(self.rows)))
         squared_linear = (sums.squared_linear if self._weighted else sums.linear).exact()
         plain = sums.squares.exact()
         squares = plain - 2 * mean * squared_linear + mean * mean * total_sq

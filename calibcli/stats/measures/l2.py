@@ -11,6 +11,7 @@ from calibcli.stats.bounds.chernoff import Counts, least_energy, most_energy
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, UNKNOWN, Estimate, TestResult
 from calibcli.stats.measures.binned import (
     Bounds,
+    alone_words,
     estimate_of_gaps,
     farthest,
     for_these_scores,
@@ -46,11 +47,9 @@ def debiased_l2(
     sums = binned(table, bins)
     t = t_statistic(sums) if pairs_in(sums).any() else math.nan
     value = math.nan if math.isnan(t) else math.sqrt(max(t, 0.0))
-    lonely = int(sums.rows[sums.rows == 1].size)
+    alone = int(np.count_nonzero(sums.rows == 1))
     because = [HELD_OUT, f"of {bins.after_of}; approximate below 1,000 rows"]
-    if lonely:
-        alone = "1 row alone in its bin does" if lonely == 1 else f"{lonely:,} rows alone in their bin do"
-        because.append(f"{alone} not count")
+    because += alone_words(alone)
     interval, null = None, UNKNOWN
     if math.isnan(t):
         because.append("no interval: no bin has two rows")
@@ -65,7 +64,7 @@ def debiased_l2(
     details: Bounds = {
         "t": t,
         "plug_in": math.sqrt(l2_squared_plug_in(sums)),
-        "rows_alone": lonely,
+        "rows_alone": alone,
         "partition": bins.described,
     }
     return Estimate.of(MeasureName.L2, table, value, interval, null=null, because=because, details=details)

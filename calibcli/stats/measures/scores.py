@@ -210,7 +210,7 @@ def _mean_loss(
     if not math.isfinite(value):
         because.append(f"no interval: {gave_zero(wrong)}")
     elif effective_rows(table) < 1.5:
-        because.append(one_row(table))
+        because.append(one_row(table.total_rows))
     elif confidence is not None:
         if name is MeasureName.LOG_LOSS:
             because.append(NO_MORE_EXTREME if math.isfinite(most) else NO_LARGEST)
@@ -227,9 +227,9 @@ def _mean_loss(
     )
 
 
-def one_row(table: Table) -> str:
-    """Return why there is no interval where fewer than two rows count."""
-    return "no interval: one row" if table.total_rows < 2 else "no interval: one row has the weight"
+def one_row(rows: int) -> str:
+    """Return why there is no interval where so many rows count as fewer than two."""
+    return "no interval: one row" if rows < 2 else "no interval: one row has the weight"
 
 
 def values_of(table: Table, losses: Losses, *, negative: Floats, mean: float) -> Values:

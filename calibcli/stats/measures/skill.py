@@ -10,7 +10,7 @@ from calibcli.names import GAVE_ZERO, MeasureName, Target
 from calibcli.stats.bounds import Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, evidence_below
 from calibcli.stats.bounds.proportion import bounds_of_a_rate
-from calibcli.stats.measures import UNKNOWN, Estimate, Range, effective_rows, scores
+from calibcli.stats.measures import UNKNOWN, Estimate, Range, effective_rows, rate_of, scores
 from calibcli.stats.measures.if_calibrated import Measures, of_moments
 from calibcli.stats.numerics import Floats, crossing, normal_quantile
 from calibcli.stats.table.grid import Table
@@ -72,14 +72,6 @@ def _of_entropy(rate: float) -> _Constant:
     return _Constant(float(scores.entropy(np.array([rate]))[0]), slope, bend)
 
 
-def _rate(table: Table) -> float:
-    """Return the share of label 1, exactly 0 or 1 where there is one label only."""
-    positive, negative = table.positive, table.weight - table.positive
-    if not (negative > 0.0).any():
-        return 1.0
-    return float(positive.sum()) / float(table.weight.sum())
-
-
 def _skill(
     table: Table,
     name: MeasureName,
@@ -89,7 +81,7 @@ def _skill(
     confidence: float,
 ) -> Estimate:
     """Return 1 - mean loss / that of the constant forecast."""
-    constant = constant_of(_rate(table))
+    constant = constant_of(rate_of(table))
     # If labels follow the scores.
     expected_constant = constant_of(float((table.weight * table.score).sum() / table.weight.sum()))
     losses = scores.losses_of(table, loss_of)
@@ -113,7 +105,7 @@ def _skill(
     if not math.isfinite(loss):
         because.append(f"no interval: a row {GAVE_ZERO}")
     elif effective_rows(table) < 1.5:
-        because.append("no interval: one row has the weight")
+        because.append(scores.one_row(table.total_rows))
     else:
         if unbounded:
             because.append(scores.NO_MORE_EXTREME if math.isfinite(largest) else scores.NO_LARGEST)
@@ -123,7 +115,7 @@ def _skill(
         else:
             seen = _Rows.of(table, losses, loss_of, largest)
             interval = _interval(seen, confidence=confidence)
-            values, most = seen.excess(loss / constant.loss, _pair(loss_of, _rate(table)))
+            values, most = seen.excess(loss / constant.loss, _pair(loss_of, rate_of(table)))
             rests = scores.rests_on(values, largest=most, scale=1.0 / constant.loss)
     details = {"constant_loss": constant.loss, "loss": loss, **rests}
     return Estimate.of(name, table, value, interval, null=null, because=because, details=details)
@@ -242,7 +234,7 @@ def _weighted_interval(
     table: Table, losses: scores.Losses, loss_of: scores.LossOf, most: float, *, confidence: float
 ) -> Interval:
     """Return the same for importance weights, as if the rate and the ratio of these rows were true."""
-    constant = _constant(loss_of, np.array([_rate(table)]))
+    constant = _constant(loss_of, np.array([rate_of(table)]))
     negative = table.weight - table.positive
     loss = losses.mean(table.positive, negative)
     delta, whole = (1.0 - confidence) / 2.0, float(constant.expected[0])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibcli.names import DEFAULT_MEASURES, DEFAULT_TESTS, Binning, MeasureName, Target, TestName
-from calibcli.stats.measures import deviation, measure_named
+from calibcli.stats.measures import Estimate, deviation, measure_named
 from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.binned import binned_ece
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
@@ -27,7 +27,9 @@ def drawn(table: Table, bins: Bins = TEN, draws: int = 99) -> CalibratedDraws:
     return CalibratedDraws(table, partitions=[bins], generator=one, smece_generator=two, draws=draws)
 
 
-def every_measure(table: Table, names: Iterable[MeasureName] = DEFAULT_MEASURES) -> dict[MeasureName, object]:
+def every_measure(
+    table: Table, names: Iterable[MeasureName] = DEFAULT_MEASURES
+) -> dict[MeasureName, Estimate]:
     """All measures of a table."""
     equal_mass = bins_of(Binning.EQUAL_MASS, 15, table=table)
     one, two = (np.random.default_rng(seed) for seed in (0, 1))
@@ -231,6 +233,17 @@ def test_weighted_t_is_the_mean_over_weighted_pairs() -> None:
     pairs = sum(w[i] * w[j] * r[i] * r[j] for i in range(3) for j in range(3) if i != j)
     expected = pairs / (w.sum() - (w**2).sum() / w.sum()) / weight.sum()
     assert debiased_l2(table, bins=TEN).details["t"] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"), [((), "1 row alone in its bin"), ((0.35,), "2 rows alone in their bin")]
+)
+def test_rows_alone_in_their_bin_are_counted_in_words(more: tuple[float, ...], said: str) -> None:
+    """Whatever leaves such rows out says of one that it is one."""
+    rows = [(0.11, False), (0.12, False), (0.13, True), *((score, True) for score in (0.75, *more))]
+    names = (MeasureName.L1_DEBIASED, MeasureName.L2, MeasureName.BRIER_RELIABILITY_CORRECTED)
+    for name, estimate in every_measure(table_of(rows), names).items():
+        assert [one for one in estimate.assumptions if one.startswith(said)], name
 
 
 def test_t_needs_two_rows_in_a_bin() -> None:

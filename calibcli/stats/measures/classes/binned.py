@@ -26,7 +26,7 @@ from calibcli.stats.measures import (
     effective_rows,
 )
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_error, least_rise_and_fall
-from calibcli.stats.measures.binned import bets_are_sharper, for_these_scores, mean_noise
+from calibcli.stats.measures.binned import alone_words, bets_are_sharper, for_these_scores, mean_noise
 from calibcli.stats.measures.if_calibrated import of_moments
 from calibcli.stats.measures.l2 import (
     TVariance,
@@ -497,9 +497,7 @@ def _top_error(cells: TopCells, k: int, confidence: float) -> TopError:
     of = f"of the cells that {cells.bins.described} make of the {largest}"
     rough = "" if cells.weighted else "; approximate below 1,000 rows"
     assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"{of}{rough}"]
-    if alone:
-        lonely = "1 row alone in its cell does" if alone == 1 else f"{alone:,} rows alone in their cell do"
-        assumptions.append(f"{lonely} not count")
+    assumptions += alone_words(alone, place="cell")
     interval = None
     if not defined:
         assumptions.append("no interval: no cell has two rows")

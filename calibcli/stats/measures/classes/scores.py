@@ -140,7 +140,7 @@ def _values(moments: Losses, views: ClassViews, mean: Fraction, *, total: Fracti
     """Return which losses rows have, or why there is no interval."""
     rows = effective_rows(views.whole)
     if rows < 1.5:
-        return scores.one_row(views.whole)
+        return scores.one_row(views.rows)
     joint = views.joint
     cross = moments.squared_linear.exact() if joint.weighted else moments.linear.exact()
     weight_sq = joint.weight_sq.exact() if joint.weighted else Fraction(joint.rows)
