@@ -143,7 +143,7 @@ def apply_file(
     if len(inputs) != 1:
         msg = f"{len(inputs)} inputs for one output"
         raise UsageProblem(msg, "--out-dir gives each an output of its own")
-    check_output(output, force=force, inputs=inputs, artifact=requested.artifact)
+    check_output(output, force=force, inputs=inputs, documents=[requested.artifact])
     listed = found_in(inputs)
     fragment = only_file(listed, requested.input_format)
     predictor = requested.predictor(fragment)

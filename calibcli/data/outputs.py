@@ -179,14 +179,14 @@ def place_of(path: str) -> str:
 
 
 def check_output(
-    output: str, *, force: bool, inputs: Sequence[RowSource], artifact: DocumentSource | None = None
+    output: str, *, force: bool, inputs: Sequence[RowSource], documents: Iterable[DocumentSource | None] = ()
 ) -> None:
     """Refuse what `refuse_existing` does, where the inputs may be directories and patterns."""
     if output != STDOUT:
         from calibcli.data.files import found_in
 
-        files = [file.path for file in found_in(inputs).files]
-        refuse_existing(output, force=force, inputs=files if artifact is None else [*files, str(artifact)])
+        read = [str(one) for one in documents if one is not None]
+        refuse_existing(output, force=force, inputs=[*(one.path for one in found_in(inputs).files), *read])
 
 
 def refuse_existing(path: str | Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> None:

@@ -16,7 +16,7 @@ from calibcli.ahead import Advance, Progress, unseen
 from calibcli.data.outputs import STDERR, check_output, encoding_of, is_terminal, write_file
 from calibcli.names import STDOUT, ColorWhen, ReportFormat
 from calibcli.options.output import Output
-from calibcli.options.rows import RowRequest
+from calibcli.options.rows import DocumentSource, RowRequest
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -75,9 +75,12 @@ def format_of(out: Output) -> ReportFormat:
     return requested or ReportFormat(of_report or ReportFormat.TABLE)
 
 
-def request_of(rows: RowRequest, out: Output) -> RowRequest:
-    """Return the rows of a command, read behind a bar, once it is known that its output can be written."""
-    check_output(out.output, force=out.force, inputs=rows.inputs, artifact=rows.artifact)
+def request_of(rows: RowRequest, out: Output, *documents: DocumentSource | None) -> RowRequest:
+    """Return the rows of a command, read behind a bar, once it is known that its output can be written.
+
+    The output replaces none of its inputs, nor of the documents that are read beside them.
+    """
+    check_output(out.output, force=out.force, inputs=rows.inputs, documents=[rows.artifact, *documents])
     return replace(rows, reading=replace(rows.reading, progress=progress_bar(quiet=out.quiet)))
 
 

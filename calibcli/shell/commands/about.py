@@ -8,12 +8,14 @@ import typer
 
 from calibcli.errors import UsageProblem
 from calibcli.names import STDOUT, ColorWhen
-from calibcli.options.declaring import Parameter
+from calibcli.options.declaring import Parameter, nearest
 from calibcli.options.output import AnyFile, DocumentName, OneCommand, Output
 from calibcli.options.rows import InputFormat
 from calibcli.shell import door
-from calibcli.shell.configuration import Configuration, defaults_for
+from calibcli.shell.configuration import Configuration, configuration_of, defaults_for
 from calibcli.shell.door import Command, options_of
+from calibcli.shell.line import line_of
+from calibcli.shell.output import format_of, screen_for, write, write_report
 from calibcli.values import dataclass
 
 
@@ -29,11 +31,6 @@ def config(context: typer.Context, out: Output, command: OneCommand = None) -> N
       calibcli config verify
       calibcli config measure --json
     """
-    from calibcli.options.declaring import nearest
-    from calibcli.shell.configuration import configuration_of
-    from calibcli.shell.line import line_of
-    from calibcli.shell.output import screen_for, write
-
     commands = line_of(context).commands
     root = {} if context.parent is None else context.parent.params
     if command is not None and command not in commands:
@@ -120,7 +117,6 @@ def inspect(context: typer.Context, path: AnyFile, form: InputFormat, out: Outpu
       calibcli inspect cal.json
     """
     from calibcli.commands.inspect import inspect_file
-    from calibcli.shell.output import format_of, write_report
 
     kind = format_of(out)
     write_report(inspect_file(path, input_format=form), kind, out, context)
@@ -136,6 +132,5 @@ def schema(kind: DocumentName) -> None:
       calibcli schema report
     """
     from calibcli.documents.schemas import schema_text
-    from calibcli.shell.output import write
 
     write(schema_text(kind), STDOUT)

@@ -20,6 +20,7 @@ from calibcli.options.rows import (
 )
 from calibcli.options.segmenting import DriftOptions, SegmentOptions
 from calibcli.shell.door import command
+from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
 
 @command(
@@ -56,13 +57,9 @@ def compare(
       calibcli compare eval.parquet --probs 'p_*' -y label --artifact cal.json
     """
     from calibcli.commands.compare import compare_files
-    from calibcli.data.outputs import check_output
-    from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
     artifacts = tuple(artifact or ())
-    for path in artifacts:
-        check_output(out.output, force=out.force, inputs=rows.inputs, artifact=path)
-    rows, kind = request_of(rows, out), format_of(out)
+    rows, kind = request_of(rows, out, *artifacts), format_of(out)
     report = compare_files(rows, artifacts=artifacts, options=options)
     write_report(report, kind, out, context)
     table = getattr(report, "table", None)
@@ -99,7 +96,6 @@ def drift(
       calibcli drift train.parquet today.parquet -s score --bins 20 --json
     """
     from calibcli.commands.drift import drift_files
-    from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
     rows = replace(rows, inputs=[one for one in (old, new) if one is not None])
     rows, kind = request_of(rows, out), format_of(out)
@@ -137,7 +133,6 @@ def segments(
       calibcli segments preds.csv -s old -s new -y label --on country,device
     """
     from calibcli.commands.segments import segments_files
-    from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
     rows, kind = request_of(rows, out), format_of(out)
     report = segments_files(rows, options=options)

@@ -9,14 +9,25 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from calibcli.data.formats import refuse_promise
-from calibcli.data.outputs import append_file, check_output, place_of, refuse_existing, write_file
+from calibcli.data.outputs import append_file, place_of, refuse_existing, write_file
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem, any_of
 from calibcli.names import STDOUT, ColorWhen, GateFormat, Inconclusive, ReportFormat, VerdictName
 from calibcli.options.gating import GateOutput, PlanOptions, StateOptions, VerifyOptions
 from calibcli.options.output import TO_A_FILE, Documents, Like, LikeFile, Output
 from calibcli.options.rows import GATE_INPUTS, JUDGED_BY, JUDGED_ON, RowRequest
 from calibcli.shell.door import command
-from calibcli.shell.output import runs_on_github, say, screen_for
+from calibcli.shell.line import is_piped, line_of
+from calibcli.shell.output import (
+    format_of,
+    request_of,
+    runs_on_github,
+    say,
+    say_notes,
+    say_notes_beside,
+    say_summary,
+    screen_for,
+    write_report,
+)
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -27,8 +38,6 @@ if TYPE_CHECKING:
 @contextmanager
 def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[RequestedReport]]]":
     """Let the reports beside the printed one tell of whatever goes wrong, unless the line will run again."""
-    from calibcli.shell.line import line_of
-
     line, state = line_of(given["context"]), given["state"]
     inputs = _rows_of(given["inputs"], asks_a_state=state is not None)
     wanted = parse_reports(
@@ -52,8 +61,6 @@ def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[RequestedRep
 
 def _rows_of(inputs: Sequence[Any] | None, *, asks_a_state: bool) -> Sequence[Any]:
     """Return the inputs: a pipe where none is named, unless a state is asked, where one may stay open."""
-    from calibcli.shell.line import is_piped
-
     return inputs or ([STDOUT] if not asks_a_state and is_piped() else [])
 
 
@@ -104,15 +111,12 @@ def verify(
       Several claims: each passes at --confidence 1 - D; each of N fails at 1 - D/N only.
     """
     from calibcli.commands.verify import judge_rows
-    from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
     rows = replace(rows, inputs=_rows_of(rows.inputs, asks_a_state=state is not None))
     if state is not None and out.output != STDOUT and place_of(out.output) == place_of(state.path):
         msg = f"{out.output} is the state"
         raise OutputProblem(msg, "write the report to another file")
-    rows = request_of(rows, out)
-    baseline = None if options.regression is None else options.regression.report
-    check_output(out.output, force=out.force, inputs=rows.inputs, artifact=baseline)
+    rows = request_of(rows, out, None if options.regression is None else options.regression.report)
     kind = format_of(out)
     report = judge_rows(rows, options, state)
     write_report(report, kind, out, context)
@@ -326,7 +330,6 @@ def plan(
       calibcli plan preds.csv --max-segment-bias 0.05 -s score --on country,device
     """
     from calibcli.commands.plan import plan_rows
-    from calibcli.shell.output import format_of, request_of, say_notes, write_report
 
     if inputs is not None and like is not None:
         msg = f"{inputs} and --like {like} both say how scores fall"
@@ -357,8 +360,6 @@ def merge(documents: Documents, out: Output) -> None:
       calibcli verify more.csv -s score -y label --max-ece 0.02 --state gate.json
     """
     from calibcli.commands.merge import merge_documents
-    from calibcli.data.formats import refuse_promise
-    from calibcli.shell.output import say_notes, say_summary
 
     refuse_promise(out.output, "json", what="states and summaries are JSON", hint="name it whole.json")
     report, notes = merge_documents(documents, output=out.output, force=out.force)

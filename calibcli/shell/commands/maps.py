@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import PurePath
 
-from calibcli.data.outputs import is_terminal
+from calibcli.data.formats import refuse_promise
+from calibcli.data.outputs import check_output, is_terminal, refuse_existing, write_file
 from calibcli.errors import IdleOption, OutputProblem, UsageProblem
 from calibcli.families import Known
 from calibcli.names import STDOUT, ClassMethod, EngineName, ExportTarget, OnUnseen, RecalibratorName, SqlForm
@@ -24,6 +25,7 @@ from calibcli.options.rows import (
 )
 from calibcli.options.segmenting import FitCutting
 from calibcli.shell.door import command
+from calibcli.shell.output import progress_bar, request_of, say_line, say_notes, say_summary, write
 
 
 @command(
@@ -67,8 +69,6 @@ def fit(
       {class_methods}
     """
     from calibcli.commands.fit import fit_map
-    from calibcli.data.formats import refuse_promise
-    from calibcli.shell.output import request_of, say_summary, write
 
     rows = request_of(rows, out)
     refuse_promise(out.output, "json", what="an artifact is JSON", hint="name it cal.json")
@@ -141,7 +141,6 @@ def apply(
     """
     from calibcli.commands.apply import apply_file, apply_folder
     from calibcli.commands.predicting import ApplyRequest, refuse_classes_alone
-    from calibcli.data.outputs import check_output
     from calibcli.documents.artifact import (
         ClassArtifact,
         GroupArtifact,
@@ -149,14 +148,13 @@ def apply(
         read_artifact,
         read_class_artifact,
     )
-    from calibcli.shell.output import progress_bar, say_summary
 
     _refuse_swapped(artifact, inputs)
     _refuse_places(options, reading)
     out_dir = options.out_dir
     output = STDOUT if out_dir is None and options.output is None else options.output
     if output is not None:
-        check_output(output, force=out.force, inputs=inputs, artifact=artifact)
+        check_output(output, force=out.force, inputs=inputs, documents=[artifact])
     loaded = read_any_map(artifact)
     if columns.on_unseen is not OnUnseen.ERROR and not isinstance(loaded, GroupArtifact):
         msg = f"--unseen {columns.on_unseen.value} speaks of groups, and {artifact} has no map for each"
@@ -233,10 +231,7 @@ def export(artifact: ArtifactFile, ask: fitting.ExportAsk, out: Output) -> None:
     """
     from calibcli.commands.export import TABLE, query_notes
     from calibcli.commands.export import export as exported
-    from calibcli.data.formats import refuse_promise
-    from calibcli.data.outputs import refuse_existing, write_file
     from calibcli.documents.artifact import GroupArtifact, read_any_map
-    from calibcli.shell.output import say_line, say_notes
 
     ask = ask.for_output(out.output)
     ask.refuse_idle()

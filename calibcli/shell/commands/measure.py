@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from calibcli.data.formats import refuse_promise
+from calibcli.data.outputs import check_output, place_of
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import STDOUT, ReportFormat
 from calibcli.options.declaring import built
@@ -13,6 +15,8 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Compat, Explain, Output, SummaryOut
 from calibcli.options.rows import MAYBE_INPUTS, SEVERAL_SCORES, Columns, RowRequest
 from calibcli.shell.door import command
+from calibcli.shell.line import is_piped
+from calibcli.shell.output import format_of, request_of, say_notes_beside, write_explanation, write_report
 
 if TYPE_CHECKING:
     from calibcli.reports.compat import CompatReport
@@ -23,8 +27,6 @@ def _explained(given: Mapping[str, Any]) -> bool:
     """Say what a measure is where that was asked, whatever else stands on the line."""
     if given["explain"] is None:
         return False
-    from calibcli.shell.output import format_of, write_explanation
-
     out = built(Output, given)
     write_explanation(given["explain"], format_of(out), out)
     return True
@@ -63,10 +65,6 @@ def measure(
       calibcli measure --explain smece
     """
     from calibcli.commands.measure import measure_files
-    from calibcli.data.formats import refuse_promise
-    from calibcli.data.outputs import check_output, place_of
-    from calibcli.shell.line import is_piped
-    from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
     if not rows.inputs and is_piped():
         rows = replace(rows, inputs=[STDOUT])
@@ -80,7 +78,7 @@ def measure(
         if place_of(out.output) == place_of(summary_out):
             msg = f"-o and --summary-out both name {summary_out}"
             raise UsageProblem(msg, "send the summary to a file of its own")
-        check_output(summary_out, force=out.force, inputs=rows.inputs, artifact=rows.artifact)
+        check_output(summary_out, force=out.force, inputs=rows.inputs, documents=[rows.artifact])
         refuse_promise(summary_out, "json", what="a summary is JSON", hint="name it part.json")
     brief, complete = kind.is_page and not out.verbose, kind is ReportFormat.JSON
     options = replace(options, beside_raw=out.verbose, complete=complete, brief=brief)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from calibcli.data.outputs import COMPLETION, check_output, is_terminal, new_file
+from calibcli.data.outputs import COMPLETION, check_output, is_terminal, new_file, write_file
 from calibcli.errors import IdleOption, OutputProblem, UsageProblem
 from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind
 from calibcli.options import pictures
@@ -33,7 +33,8 @@ from calibcli.options.rows import (
 )
 from calibcli.options.segmenting import Segmenting
 from calibcli.shell.door import command
-from calibcli.shell.output import screen_for, write
+from calibcli.shell.line import command_line, line_of
+from calibcli.shell.output import progress_bar, request_of, say_line, say_notes, say_rows, screen_for, write
 
 if TYPE_CHECKING:
     from calibcli.commands.pictures.diagram import Diagram
@@ -135,9 +136,6 @@ def report(
       calibcli report eval.csv -s score -y label -m clinical --threshold 0.1,0.2 -o report.html
       calibcli report eval.parquet --probs 'p_*' -y label -o report.html
     """
-    from calibcli.data.outputs import write_file
-    from calibcli.shell.line import command_line, line_of
-    from calibcli.shell.output import request_of, say_line, say_notes
     from calibcli.show.html.page import require_templates
 
     require_templates()
@@ -217,7 +215,6 @@ def plot(
     """
     from calibcli.commands.pictures.diagram import PlotRequest
     from calibcli.commands.plot import diagram_of, refuse_axis
-    from calibcli.shell.output import progress_bar, say_line, say_notes, say_rows
 
     kind, artifact = _compared(kind, rows.artifact, compare)
     refuse_axis(kind, picture.axis)
@@ -250,16 +247,14 @@ def _check(
     output: str | None, *, force: bool, inputs: Sequence[RowSource], artifact: DocumentSource | None
 ) -> None:
     """Refuse a picture that is named nowhere or cannot be written, before anything is read."""
-    from calibcli.options.pictures import picture_format
-
     if output is None:
         msg = "no picture is named"
         raise UsageProblem(msg, "name one with -o FILE, or draw in the terminal with --terminal")
-    picture_format(output)
+    pictures.picture_format(output)
     if output == STDOUT and is_terminal(sys.stdout):
         msg = "-o - writes a picture, and standard output is a terminal"
         raise UsageProblem(msg, "name a file, or draw in letters with --terminal")
-    check_output(output, force=force, inputs=inputs, artifact=artifact)
+    check_output(output, force=force, inputs=inputs, documents=[artifact])
 
 
 _BOXES = (
@@ -272,12 +267,11 @@ def _save(diagram: "Diagram", output: str, look: pictures.PictureOptions) -> boo
     from matplotlib.text import Text
 
     from calibcli.commands.plot import figure_of_diagram
-    from calibcli.options.pictures import picture_format
     from calibcli.show.figures import save
 
     figure = figure_of_diagram(diagram, look)
     with new_file(output) as file:
-        save(figure, file, picture_format(output))
+        save(figure, file, pictures.picture_format(output))
     return any("□" in one.get_text() for one in figure.findobj(Text) if isinstance(one, Text))
 
 
