@@ -19,12 +19,11 @@ from calibcli.commands.added_columns import (
 from calibcli.commands.evaluation import as_fitted
 from calibcli.commands.predicting import ApplyRequest, refuse_names
 from calibcli.data.engines import engine_named
-from calibcli.data.files import Found, fixed_part, found_in, is_pattern
+from calibcli.data.files import Found, fixed_part, found_in, is_pattern, is_read_once
 from calibcli.data.formats import compression_of, format_of, split_forced
 from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.objects import content_of_file, is_object, parted
 from calibcli.data.outputs import COMPLETION, check_output, refuse_existing
-from calibcli.data.pipes import STDIN
 from calibcli.data.readers import Fragment
 from calibcli.documents.artifact import ClassArtifact
 from calibcli.documents.sealed import canonical_text
@@ -207,7 +206,7 @@ def output_pairs(
     taken: dict[str, str] = {}
     for named in inputs:
         for file in found_in([named]).files:
-            if file.path == STDIN or not (is_object(file.path) or Path(file.path).is_file()):
+            if is_read_once(file.path):
                 msg = f"{named} is a pipe, which has no name to give an output"
                 raise UsageProblem(msg, "pass -o with a name for it")
             # The directory that a file was found below, also of a pattern, without the format it forces.

@@ -9,12 +9,12 @@ import numpy as np
 
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.reading import read_rows, rounding_notes
-from calibcli.data.files import same_file, shown_path
+from calibcli.data.files import refuse_read_once, same_file, shown_path
 from calibcli.data.tally import NOTHING, ExtrasRequest
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import GroupOrder, Purpose, WeightMeaning
 from calibcli.options.numerals import by_name, by_time, in_order
-from calibcli.options.rows import RowRequest, RowSource
+from calibcli.options.rows import Columns, RowRequest, RowSource
 from calibcli.options.segmenting import DriftCutting, DriftOptions
 from calibcli.reports.drift import Compared, DriftColumn, DriftLevel, DriftReport
 from calibcli.stats.bounds import holm
@@ -31,28 +31,12 @@ _QUANTILES = 10
 def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
     """Say whether the score, and further columns, have shifted; of one input by groups of its rows."""
     columns = rows.columns
-    if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
-        msg = "tests of shifts need counts of rows, and importance weights are not counts"
-        raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
-    if options.sort is not None and not columns.on:
-        msg = "--sort orders the values of further columns, and --on names none"
-        raise IdleOption(msg, "name them with --on, or leave out --sort", options=("sort",))
-    if options.cut.most_values != DriftCutting().most_values and not columns.on:
-        msg = "--max-values is of further columns, and --on names none"
-        raise IdleOption(msg, "name them with --on, or leave out --max-values", options=("max-values",))
+    _refuse_idle(columns, options)
     kinds = options.cut.kinds(columns.on)
     if len(rows.inputs) == 1:
         return _by_group(rows, options)
     old, new = rows.inputs
-    if columns.by:
-        msg = "--by compares the groups of one file, and two are named"
-        raise UsageProblem(msg, "leave out NEW, or --by")
-    if old == "-" and new == "-":
-        msg = "old and new rows are both standard input"
-        raise UsageProblem(msg, "write one of them to a file first")
-    if isinstance(old, str) and isinstance(new, str) and same_file(old, new):
-        msg = f"{shown_path(new)} would be compared with itself"
-        raise UsageProblem(msg, "name the new rows second, or one file and --by COL")
+    _refuse_pair(old, new, rows, options)
     before, after = _read(rows, old), _read(rows, new)
     score = before.resolved.score
     tables = before.table, after.table
@@ -84,6 +68,35 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
         (*_empty_notes(listed), *rounding_notes(*(one.resolution for one in tables))),
         max_psi=options.max_psi,
     )
+
+
+def _refuse_idle(columns: Columns, options: DriftOptions) -> None:
+    if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
+        msg = "tests of shifts need counts of rows, and importance weights are not counts"
+        raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
+    said = {
+        "sort": (options.sort is not None, "orders the values"),
+        "max-values": (options.cut.most_values != DriftCutting().most_values, "is"),
+    }
+    for option, (is_said, does) in said.items():
+        if is_said and not columns.on:
+            msg = f"--{option} {does} of further columns, and --on names none"
+            raise IdleOption(msg, f"name them with --on, or leave out --{option}", options=(option,))
+
+
+def _refuse_pair(old: RowSource, new: RowSource, rows: RowRequest, options: DriftOptions) -> None:
+    """Refuse two inputs that cannot be compared."""
+    if rows.columns.by:
+        msg = "--by compares the groups of one file, and two are named"
+        raise UsageProblem(msg, "leave out NEW, or --by")
+    if old == "-" and new == "-":
+        msg = "old and new rows are both standard input"
+        raise UsageProblem(msg, "write one of them to a file first")
+    if isinstance(old, str) and isinstance(new, str) and same_file(old, new):
+        msg = f"{shown_path(new)} would be compared with itself"
+        raise UsageProblem(msg, "name the new rows second, or one file and --by COL")
+    if options.sort is GroupOrder.SCORE:
+        refuse_read_once(rows.inputs, "--sort score reads it again")
 
 
 def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:

@@ -16,8 +16,7 @@ from calibcli.commands.partition import lenient_limits, parted, shared_bins_note
 from calibcli.commands.reading import read_evaluation, with_classes_of_map
 from calibcli.data.columns import ResolvedColumns, listing
 from calibcli.data.fields import on_scale
-from calibcli.data.files import InputFile, file_word, found_in, shown_path
-from calibcli.data.fragments import list_fragments
+from calibcli.data.files import InputFile, file_word, found_in, refuse_read_once, shown_path
 from calibcli.data.groups import MISSING
 from calibcli.data.pipes import STDIN
 from calibcli.data.tally import ExtrasRequest
@@ -415,12 +414,7 @@ def _parts(files: Sequence[InputFile], rows: RowRequest) -> tuple[tuple[Part, ..
             for file in files
         )
         return tuple(each), None
-    pipe = next(
-        (one for one in list_fragments(rows.inputs, input_format=rows.reading.input_format) if one.pipe), None
-    )
-    if pipe is not None:
-        msg = f"{pipe.shown} can be read once, and --state with --by reads it batch by batch"
-        raise UsageProblem(msg, "write it to a file first")
+    refuse_read_once(rows.inputs, "--state with --by reads it batch by batch")
     key = RAW if rows.artifact is None else RECALIBRATED
     whole = read_evaluation(rows, extras_request=ExtrasRequest(sliced=(key,), part=True))
     (column,), found = whole.resolved.by, whole.extras.slices[key].tables()

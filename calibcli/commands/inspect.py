@@ -20,6 +20,7 @@ from calibcli.data.fragments import (
     kinds_as_read,
     list_fragments,
 )
+from calibcli.data.pipes import hand_on
 from calibcli.data.readers import Fragment, reader_of
 from calibcli.documents.artifact import (
     Artifact,
@@ -428,7 +429,7 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     fragments = list_fragments(found, input_format=input_format)
     first = fragments[0]
     header, hint, unread = _header_of(first)
-    if (otherwise := _by_another_mark(path, header, hint, input_format)) is not None:
+    if (otherwise := _by_another_mark(path, first, header, hint, input_format)) is not None:
         return otherwise
     if unread is not None:
         raise unread
@@ -497,12 +498,14 @@ def _refused(header: Header, hint: str | None) -> Facts:
 
 
 def _by_another_mark(
-    path: str, header: Sequence[str], hint: str | None, input_format: InputFormat
+    path: str, first: Fragment, header: Sequence[str], hint: str | None, input_format: InputFormat
 ) -> InspectReport | None:
     """None unless there is a hint of a mark that divides the rows as well."""
     mark = re.search("--delimiter '?(tab|.)", hint or "")
     if mark is None or input_format.delimiter is not None:
         return None
+    if first.pipe is not None:
+        hand_on(first.path, first.pipe)
     with suppress(InputProblem):
         told = inspect_columns(path, input_format=replace(input_format, delimiter=mark[1]))
         if len(header) <= 1 or any(one.kind != "empty" for one in told.columns):

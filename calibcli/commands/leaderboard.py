@@ -15,8 +15,8 @@ from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.measure import refuse_class_measures
 from calibcli.commands.reading import read_evaluation, rounding_notes
 from calibcli.commands.slices import Group, extras_request_of, level_of, views_of
+from calibcli.data.files import refuse_read_once
 from calibcli.data.groups import MISSING
-from calibcli.data.pipes import STDIN
 from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import (
@@ -198,9 +198,7 @@ def _refuse_in_groups(rows: RowRequest, options: CompareOptions) -> None:
     if len(columns.by) > 1:
         msg = f"--by names {len(columns.by)} columns, and scores are compared in the groups of one"
         raise UsageProblem(msg, "name one of them, and choose rows by the other with --where")
-    if STDIN in rows.inputs:
-        msg = "--by reads the rows once for each group, and standard input comes once"
-        raise UsageProblem(msg, "save it to a file, and name that")
+    refuse_read_once(rows.inputs, "--by reads it group by group")
     said = {
         "fail-if-worse": options.fail_if_worse,
         "limit": columns.rows.limit is not None,

@@ -8,7 +8,7 @@ from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered, gather
 from calibcli.commands.scale_checks import label_notes, read_notes, sure_notes, table_scale_notes
 from calibcli.data.columns import refuse_null
 from calibcli.data.engines import engine_named
-from calibcli.data.fragments import list_fragments, with_fitting_scores
+from calibcli.data.fragments import looked_at, with_fitting_scores
 from calibcli.data.tally import NOTHING, ExtrasRequest, Transforms
 from calibcli.errors import UsageProblem
 from calibcli.names import OnSum
@@ -91,8 +91,10 @@ def with_classes_of_map(rows: Request, *, maps: Sequence[DocumentSource] = ()) -
     from calibcli.documents.artifact import ClassArtifact, read_any_map
 
     loaded = read_any_map(path)
-    first = list_fragments(rows.inputs, input_format=rows.reading.input_format)[0]
-    if not isinstance(loaded, ClassArtifact) or first.pipe is not None:
+    if not isinstance(loaded, ClassArtifact):
+        return rows
+    first = looked_at(rows.inputs, input_format=rows.reading.input_format)
+    if first.pipe is not None:
         return rows
     resolved = classes_chosen(loaded, columns, first, on_sum=OnSum.ERROR)
     return replace(rows, columns=replace(columns, several=resolved.requested.several))

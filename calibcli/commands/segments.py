@@ -11,6 +11,7 @@ from calibcli.commands.cutting import Cut, refuse_segments, segments_in
 from calibcli.commands.gathering import Gathered
 from calibcli.commands.partition import summary_of
 from calibcli.commands.reading import one_label, read_evaluation, with_scores
+from calibcli.data.files import refuse_read_once
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.options.rows import RowRequest
 from calibcli.options.segmenting import SegmentOptions
@@ -64,9 +65,7 @@ def _of_several(rows: RowRequest, options: SegmentOptions) -> SegmentsReport:
     if len(set(names)) < len(names):
         msg = f"column {max(names, key=names.count)!r} is named twice as the score"
         raise UsageProblem(msg, "--score takes different columns")
-    if "-" in rows.inputs:
-        msg = f"{len(names)} scores of standard input, which can be read for one"
-        raise UsageProblem(msg, "write the rows to a file first")
+    refuse_read_once(rows.inputs, f"segments of {len(names)} scores take a pass each")
     first, *further = (
         segments_files(replace(rows, columns=replace(columns, score=name, others=())), options=options)
         for name in names

@@ -541,6 +541,20 @@ def _identity(path: str) -> Identity | None:
     return found.st_dev, found.st_ino
 
 
+def is_read_once(path: str) -> bool:
+    """Whether a path that is there leads to a stream: standard input, or another pipe or device."""
+    return path == STDIN or not (is_object(path) or Path(path).is_file())
+
+
+def refuse_read_once(inputs: Sequence[RowSource], why: str) -> None:
+    """Refuse streams where rows are read more often, and say why they would be."""
+    files = (file.path for file in found_in(inputs).files if file.rows is None)
+    stream = next(filter(is_read_once, files), None)
+    if stream is not None:
+        msg = f"{shown_path(stream)} can be read once, and {why}"
+        raise UsageProblem(msg, "write the rows to a file first")
+
+
 def _listed(path: str, *, every: bool) -> Names | None:
     """Return the files of a directory, or of what matches a pattern; None for one file."""
     if path == STDIN:

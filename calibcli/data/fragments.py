@@ -34,7 +34,16 @@ from calibcli.data.columns import (
     resolve,
     same_again,
 )
-from calibcli.data.files import Found, InMemory, InputFile, found_in, read_errors, shown_path, stamp_of
+from calibcli.data.files import (
+    Found,
+    InMemory,
+    InputFile,
+    found_in,
+    is_read_once,
+    read_errors,
+    shown_path,
+    stamp_of,
+)
 from calibcli.data.formats import MAGIC_BYTES, compression_in, format_of, keeps_ascii, kind_of
 from calibcli.data.groups import can_be_groups, groups_of
 from calibcli.data.objects import content_of, is_object
@@ -62,6 +71,15 @@ def list_fragments(
             fragments.append(replace(part, index=len(fragments)))
     _refuse_unused(input_format, fragments)
     return fragments
+
+
+def looked_at(inputs: Sequence[RowSource], *, input_format: InputFormat = AS_FOUND) -> Fragment:
+    """Return the first fragment, to look at its header: whoever reads the rows gets all that pipes give."""
+    fragments = list_fragments(inputs, input_format=input_format)
+    for one in fragments:
+        if one.pipe is not None:
+            hand_on(one.path, one.pipe)
+    return fragments[0]
 
 
 def _refuse_unused(requested: InputFormat, fragments: Sequence[Fragment]) -> None:
@@ -142,12 +160,9 @@ def _pipe(path: str) -> Pipe | None:
             raise InputProblem(msg, "name a file, or pipe one in")
         stream = bytes_from(sys.stdin)
         return handed_on(path, stream) or Pipe(stream)
-    if is_object(path):
+    if not is_read_once(path):
         return None
-    file = Path(path)
-    if file.is_file():
-        return None
-    return handed_on(path) or Pipe(file.open("rb"), owned=True)
+    return handed_on(path) or Pipe(Path(path).open("rb"), owned=True)
 
 
 def _head(path: str, size: int) -> bytes:
@@ -286,9 +301,7 @@ def with_fitting_scores(
     """Return columns with the scores of the first file that fit a pattern; a pipe is looked at, not read."""
     if not any(map(is_score_pattern, (columns.score, *columns.others))):
         return columns
-    first = list_fragments(inputs, input_format=input_format)[0]
-    if first.pipe is not None:
-        hand_on(first.path, first.pipe)
+    first = looked_at(inputs, input_format=input_format)
     header = reader_of(first).header()
     own = dict(kinds_as_read(first, header))
     if first.format.is_csv and set(own.values()) == {"text"}:

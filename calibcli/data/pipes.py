@@ -39,6 +39,9 @@ class Pipe:
 
     def head(self, size: int) -> bytes:
         """Return up to `size` bytes from the beginning; fewer only at the end of the stream."""
+        if self._spool is not None:
+            with open(self._spool, "rb") as file:  # noqa: PTH123 - as it was opened
+                return file.read(size)
         while len(self._head) < size:
             more = self._take(size - len(self._head))
             if not more:

@@ -329,8 +329,10 @@ def _in_order(words: list[str]) -> list[str]:
         if word == "--isolated" or word.startswith("--config="):
             first.append(word)
         elif word == "--config":
-            first += [word, *words[:1]]
-            del words[:1]
+            if not words:
+                # Before a command it would take that for its value; alone it is what is wrong with the line.
+                return [word]
+            first += [word, words.pop(0)]
         else:
             rest.append(word)
     return [*first, *_globals_last(rest)]

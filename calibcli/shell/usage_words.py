@@ -21,6 +21,7 @@ _CLUSTERS = (
 )
 # What to type where an option is missing that a command cannot do without.
 _NEEDED = {
+    "calibcli --config": "name the file: --config calibcli.toml",
     "segments --on": "name the columns that make segments: --on country,device",
     "report --output": "name the page: -o report.html",
     "merge --output": "name the sum: -o all.json",

@@ -7,8 +7,11 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 import pytest
 
 from command_line import CHURN, SAMPLE, Make, Ran, Run
@@ -187,6 +190,84 @@ def test_inspect_takes_nothing_from_a_pipe(run: Run, tmp_path: Path) -> None:
         ended = run("inspect", fifo)
     assert ended.code == 0, ended
     assert "score" in ended.out
+
+
+@contextmanager
+def fed(*contents: bytes) -> Iterator[list[str]]:
+    """Return the names of pipes that hold some contents, and can be read once as those of a shell."""
+    ends = [os.pipe() for _ in contents]
+    try:
+        for (_, into), content in zip(ends, contents, strict=True):
+            with os.fdopen(into, "wb") as end:
+                end.write(content)
+        yield [f"/dev/fd/{out}" for out, _ in ends]
+    finally:
+        for out, _ in ends:
+            os.close(out)
+
+
+@pytest.mark.parametrize(
+    ("words", "form"),
+    [
+        (["--artifact", "cal.json"], "csv"),
+        (["-s", "scor*", "-y", "label"], "csv"),
+        (["-s", "scor*", "-y", "label"], "parquet"),
+    ],
+)
+def test_what_is_looked_at_before_rows_are_read_takes_nothing_from_a_pipe(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], form: str
+) -> None:
+    """A pattern of scores, and a map that may be one of several classes, need a header first."""
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("\n".join((*GOOD, "")), encoding="utf-8")
+    run("fit", "rows.csv", "-o", "cal.json", code=0)
+    content = Path("rows.csv").read_bytes()
+    if form == "parquet":
+        pq.write_table(pa_csv.read_csv("rows.csv"), "rows.parquet")
+        content = Path("rows.parquet").read_bytes()
+    whole = run("measure", "rows.csv", *words, code=0).out
+    piped = run("measure", "-", *words, stdin=content, code=0).out
+    assert piped.replace("standard input", "rows.csv") == whole
+
+
+def test_a_pattern_takes_nothing_from_any_of_several_pipes(run: Run) -> None:
+    """Not only the first is opened to be looked at."""
+    head, *rows = (f"{line}\n".encode() for line in GOOD)
+    with fed(head + b"".join(rows[:30]), head + b"".join(rows[30:])) as pipes:
+        assert "60 rows" in run("measure", *pipes, "-s", "scor*", "-y", "label", code=0).out
+
+
+def test_a_file_with_another_separator_is_inspected_from_a_pipe(run: Run) -> None:
+    """It is looked at a second time from its beginning, however much there is."""
+    rows = "a;b;label\n" + "".join(f"0.{place:06d};0.5;{place % 2}\n" for place in range(20_000))
+    ended = run("inspect", "-", stdin=rows.encode(), code=0)
+    assert "-s SCORE -y label --delimiter ';'" in ended.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["segments", "PIPE", "-s", "a", "-s", "b", "-y", "label", "--on", "c"],
+        ["compare", "PIPE", "-s", "a", "-s", "b", "-y", "label", "--by", "c"],
+        ["drift", "PIPE", "t.csv", "-s", "a", "--on", "c", "--sort", "score"],
+        ["drift", "t.csv", "PIPE", "-s", "a", "--on", "c", "--sort", "score"],
+        ["verify", "PIPE", "-s", "a", "-y", "label", "--max-ece", ".5", "--by", "c", "--state", "s.json"],
+    ],
+    ids=" ".join,
+)
+def test_rows_that_are_read_more_than_once_come_through_no_pipe(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """By any name of one, and before it is waited for a second time."""
+    monkeypatch.chdir(tmp_path)
+    content = b"a,b,label,c\n" + b"0.25,0.5,0,x\n0.75,0.5,1,y\n" * 200
+    Path("t.csv").write_bytes(content)
+    os.mkfifo("fifo")
+    for name in ("-", "fifo"):
+        line = [name if word == "PIPE" else word for word in words]
+        said = refused(run(*line, stdin=content), 2)
+        shown = "fifo" if name == "fifo" else "standard input"
+        assert said.startswith(f"error: {shown} can be read once, and "), said
 
 
 @pytest.mark.parametrize(

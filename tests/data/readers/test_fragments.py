@@ -145,6 +145,7 @@ def test_a_spooled_pipe_can_be_read_again() -> None:
     pipe.head(4)
     path = Path(pipe.spooled())
     assert path.read_bytes() == b"abc" * 100_000
+    assert pipe.head(4) == b"abca"
     assert pipe.spooled() == str(path)
     del pipe
     assert not path.exists()
