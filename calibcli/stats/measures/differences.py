@@ -37,7 +37,7 @@ from calibcli.stats.measures.scores import (
 from calibcli.stats.numerics import ExactSum, normal_quantile
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.value_cells import Moments
+from calibcli.stats.table.value_cells import Moments, worst_log_loss
 from calibcli.values import dataclass
 
 Compared = MeasureName | ClassMeasure
@@ -214,7 +214,7 @@ class PairedSums:
                     name: (losses_of_rows(name, scores[0], some), losses_of_rows(name, scores[1], some))
                     for name in PAIRED
                 },
-                worst=worst_of_scores(*scores, counts=times, weight=heavy),
+                worst=worst_of_scores(*scores),
                 counts=times,
                 weight=heavy,
             )
@@ -244,8 +244,6 @@ class PairedSums:
         self.reach |= other.reach
 
     def _add_moved(self, first: Floats, second: Floats, weight: Floats) -> None:
-        some = weight > 0.0
-        first, second, weight = first[some], second[some], weight[some]
         one, other = np.ones(weight.size, np.bool_), np.zeros(weight.size, np.bool_)
         for name in PAIRED:
             with np.errstate(invalid="ignore"):
@@ -382,11 +380,10 @@ def _add(
 ) -> None:
     infinite = np.isinf(first) | np.isinf(second)
     if infinite.any():
-        counting = infinite if weight is None else infinite & (weight > 0.0)
         number = np.ones(first.size, np.int64) if counts is None else counts
         sums.infinite = (
-            sums.infinite[0] + int(number[counting & np.isinf(first)].sum()),
-            sums.infinite[1] + int(number[counting & np.isinf(second)].sum()),
+            sums.infinite[0] + int(number[np.isinf(first)].sum()),
+            sums.infinite[1] + int(number[np.isinf(second)].sum()),
         )
         first, second = (np.where(infinite, 0.0, losses) for losses in (first, second))
     difference = second - first
@@ -444,22 +441,10 @@ class RankedSums:
             self.sums.reach[name] = min(float(np.min(apart)), 0.0), max(float(np.max(apart)), 0.0)
 
 
-def worst_of_scores(
-    first: Floats, second: Floats, *, counts: Integers | None, weight: Floats | None
-) -> dict[Compared, tuple[float, float]]:
-    """Return the largest losses that rows with these scores can have, those that count for nothing aside."""
-    log_losses = [
-        worst_log_loss(np.minimum(score, 1.0 - score), counts=counts, weight=weight)
-        for score in (first, second)
-    ]
-    return {MeasureName.BRIER: (1.0, 1.0), MeasureName.LOG_LOSS: (log_losses[0], log_losses[1])}
-
-
-def worst_log_loss(least: Floats, *, counts: Integers | None, weight: Floats | None) -> float:
-    """Return -ln of the smallest of the least probabilities that rows give to anything; 0 without rows."""
-    counting = counts if counts is not None else weight
-    low = float((least if counting is None else least[counting > 0]).min(initial=1.0))
-    return -math.log(low) if low > 0.0 else math.inf
+def worst_of_scores(first: Floats, second: Floats) -> dict[Compared, tuple[float, float]]:
+    """Return the largest losses that rows with these scores can have."""
+    low, high = (worst_log_loss(np.minimum(score, 1.0 - score)) for score in (first, second))
+    return {MeasureName.BRIER: (1.0, 1.0), MeasureName.LOG_LOSS: (low, high)}
 
 
 def reach_of_maps(

@@ -14,6 +14,7 @@ from calibcli.stats.measures.clustered import Clusters, ClusterSums
 from calibcli.stats.measures.scores import losses_of_rows
 from calibcli.stats.table import Floats, Integers, ScoreTable
 from calibcli.stats.table.classes import brier_of, log_loss_of
+from calibcli.stats.table.value_cells import worst_log_loss
 from calibcli.values import dataclass
 
 C = ClassMeasure
@@ -105,12 +106,10 @@ class Answers:
         first, second = one.losses(), two.losses()
         sums = differences.PairedSums(tuple(first))
         if one.ids.size:
-            worst = differences.worst_of_scores(one.score, two.score, counts=None, weight=None)
+            worst = differences.worst_of_scores(one.score, two.score)
             worst |= {C.ACCURACY: (1.0, 1.0), C.CLASS_BRIER: (2.0, 2.0)}
-            sides = [side.probability.min(axis=1) for side in (one, two) if side.probability is not None]
-            if sides:
-                low, high = (differences.worst_log_loss(side, counts=None, weight=None) for side in sides)
-                worst[C.CLASS_LOG_LOSS] = low, high
+            if one.probability is not None and two.probability is not None:
+                worst[C.CLASS_LOG_LOSS] = worst_log_loss(one.probability), worst_log_loss(two.probability)
             sums.add_losses({name: (first[name], second[name]) for name in first}, worst=worst)
             areas = differences.ranked_sums(ranked, one.table, two.table, same_labels=False)
             if areas is not None:

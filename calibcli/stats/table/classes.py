@@ -1,6 +1,5 @@
 """Tables of several classes: one for each, counted side by side, and sums that no table of one holds."""
 
-import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 from functools import cache
@@ -18,7 +17,7 @@ from calibcli.stats.table.bins import BinnedTable, Bins, bin_index
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.running import Parts, distinct_at_least
 from calibcli.stats.table.sliced import COARSE_CELLS, RunningSlices, Sums, coarse_cell
-from calibcli.stats.table.value_cells import Moments
+from calibcli.stats.table.value_cells import Moments, worst_log_loss
 from calibcli.values import dataclass
 
 # Scores from here on have a slot, and 0 has one: what lies between is as rare as it is small.
@@ -343,9 +342,7 @@ class Losses(Moments):
         self.worst = max(self.worst, worst)
         finite = np.isfinite(loss)
         if not finite.all():
-            # Without those of weight 0.
-            lost = ~finite if weight is None else ~finite & (weight > 0.0)
-            self.infinite += int(np.count_nonzero(lost) if counts is None else counts[lost].sum())
+            self.infinite += int(np.count_nonzero(~finite) if counts is None else counts[~finite].sum())
             loss = loss[finite]
             weight = None if weight is None else weight[finite]
             counts = None if counts is None else counts[finite]
@@ -527,18 +524,14 @@ class ClassSums:
             self.weighted = True
             self.weight.add(weight)
             self.weight_sq.add(weight * weight)
-        heavy = times if weight is None else weight
         every, hit = np.arange(label.size), predicted == label
         impossible = (probability[every, label] <= 0.0) | (~hit & (probability[every, predicted] >= 1.0))
-        self.contradicting += int(times[impossible & (heavy > 0)].sum())
+        self.contradicting += int(times[impossible].sum())
         for name, losses in self.losses.items():
             if name is ClassMeasure.CLASS_BRIER:
                 losses.add(brier_of(probability, label), weight, counts, worst=2.0)
                 continue
-            counted = probability if counts is None and weight is None else probability[heavy > 0]
-            least = float(counted.min(initial=1.0))
-            worst = math.inf if least <= 0.0 else -math.log(least)
-            losses.add(log_loss_of(probability, label), weight, counts, worst=worst)
+            losses.add(log_loss_of(probability, label), weight, counts, worst=worst_log_loss(probability))
         if weight is None and self.losses:
             noises = noise_of(probability, self.losses)
             for losses, noise in zip(self.losses.values(), noises, strict=True):

@@ -1,5 +1,6 @@
 """Sums of values over rows, and how often values of each size occurred, whatever the order of the rows."""
 
+import math
 from dataclasses import field
 from typing import Self
 
@@ -130,3 +131,9 @@ class Moments:
         self.squared_linear.merge(other.squared_linear)
         self.squares.merge(other.squares)
         self.cells.merge(other.cells)
+
+
+def worst_log_loss(probability: Floats) -> float:
+    """Return -ln of the least of some probabilities; 0 without any."""
+    least = float(probability.min(initial=1.0))
+    return -math.log(least) if least > 0.0 else math.inf

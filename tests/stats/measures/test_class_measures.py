@@ -136,7 +136,7 @@ def test_order_of_classes_changes_no_measure(order: list[int], seed: int) -> Non
 def test_frequency_weights_are_repeated_rows(seed: int) -> None:
     """A row of frequency w counts as w rows in every value, bound and null reference."""
     probability, label = drawn_rows(80, 3, seed=seed)
-    counts = np.random.default_rng(seed).integers(0, 4, label.size)
+    counts = np.random.default_rng(seed).integers(1, 4, label.size)
     counts[0] = 1
     repeated = views_of(np.repeat(probability, counts, axis=0), np.repeat(label, counts))
     weighted = views_of(probability, label, counts=counts)
@@ -228,15 +228,11 @@ def test_murphys_parts_add_up_to_the_score() -> None:
 
 
 def test_a_right_class_of_probability_0_is_certain_and_wrong() -> None:
-    """Log loss is then infinite without an interval, unless the row has no weight."""
+    """Log loss is then infinite without an interval."""
     probability = np.array([[1.0, 0.0], [0.5, 0.5], [0.3, 0.7]])
     label = np.array([1, 0, 1])
     found = class_measure(C.CLASS_LOG_LOSS, views_of(probability, label))
     assert (found.value, found.interval, found.details["certain_and_wrong"]) == (math.inf, None, 1)
-    weight = np.array([0.0, 1.0, 2.0])
-    light = class_measure(C.CLASS_LOG_LOSS, views_of(probability, label, weight=weight))
-    assert light.value == pytest.approx(-(math.log(0.5) + 2 * math.log(0.7)) / 3)
-    assert class_measure(C.CLASS_LOG_LOSS, views_of(probability, label, counts=np.array([0, 1, 2]))).value < 1
 
 
 def test_importance_weights_leave_the_bounds_that_hold() -> None:
@@ -505,7 +501,7 @@ def test_order_and_parts_of_the_rows_do_not_matter(seed: int, kind: str) -> None
     """Every difference has the same bits, whatever the order and the cut; counts are rows that repeat."""
     first, second, label = two_sides(60, seed=seed % 1000)
     generator = np.random.default_rng(seed)
-    counts = generator.integers(0, 4, 60) if kind == "counts" else None
+    counts = generator.integers(1, 4, 60) if kind == "counts" else None
     weight = generator.exponential(size=60) if kind == "weight" else None
     whole = every_difference(added(first, second, label, counts=counts, weight=weight))
     order, cut = generator.permutation(60), int(generator.integers(1, 59))

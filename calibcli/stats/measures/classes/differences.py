@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import ClassMeasure
-from calibcli.stats.measures.differences import PAIRED, Compared, PairedSums, worst_log_loss, worst_of_scores
+from calibcli.stats.measures.differences import PAIRED, Compared, PairedSums, worst_of_scores
 from calibcli.stats.measures.scores import losses_of_rows
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.classes import brier_of, log_loss_of
+from calibcli.stats.table.value_cells import worst_log_loss
 from calibcli.values import dataclass
 
 JOINT = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER, ClassMeasure.ACCURACY)
@@ -97,14 +98,13 @@ class ClassDifferences:
         weight: Floats | None = None,
     ) -> None:
         one, two = (side.losses(label) for side in (first, second))
-        low, high = (
-            worst_log_loss(side.probability.min(axis=1), counts=counts, weight=weight)
-            for side in (first, second)
-        )
         self.joint.add_losses(
             {name: (one[name], two[name]) for name in JOINT},
             worst={
-                ClassMeasure.CLASS_LOG_LOSS: (low, high),
+                ClassMeasure.CLASS_LOG_LOSS: (
+                    worst_log_loss(first.probability),
+                    worst_log_loss(second.probability),
+                ),
                 ClassMeasure.CLASS_BRIER: (2.0, 2.0),
                 ClassMeasure.ACCURACY: (1.0, 1.0),
             },
@@ -113,7 +113,7 @@ class ClassDifferences:
         )
         self.confidence.add_losses(
             {name: (one[name], two[name]) for name in PAIRED},
-            worst=worst_of_scores(first.top, second.top, counts=counts, weight=weight),
+            worst=worst_of_scores(first.top, second.top),
             counts=counts,
             weight=weight,
         )

@@ -170,14 +170,12 @@ class LeastSeen:
         self._given, self._zeros, self._small, self._rows = given, 0, 0, 0
 
     def add(self, block: ClassBlock) -> None:
-        """Look at rows; those that weigh nothing tell nothing."""
-        used = block.weights > 0.0
-        some = block.probability if used.all() else block.probability[used]
+        some = block.probability
         least, limit = (_LEAST, LEAST_BESIDE_ZERO) if self._given is None else (self._given, self._given)
         low = float(some.min(initial=1.0))
         if low >= limit:
             return
-        times = np.ones(some.shape[0], np.int64) if block.counts is None else block.counts[used]
+        times = np.ones(some.shape[0], np.int64) if block.counts is None else block.counts
         small = np.count_nonzero(some < limit, axis=1)
         self._small += int(small @ times)
         self._rows += int(times[small > 0].sum())
@@ -236,7 +234,7 @@ def require_several(classes: tuple[str, ...], weights: Floats, rows: int) -> tup
     """Refuse rows that no map of several classes can be fitted to; return the classes that no row has."""
     labels = np.flatnonzero(weights > 0.0)
     if not labels.size:
-        msg = f"a fit needs weight: all {rows:,} rows have weight 0" if rows else "a fit needs rows"
+        msg = "a fit needs rows"
         raise EmptyTable(msg)
     if labels.size < 2:
         msg = f"a fit needs several classes: all {rows:,} rows have label {classes[int(labels[0])]!r}"

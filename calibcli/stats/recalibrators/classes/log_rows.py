@@ -272,7 +272,6 @@ def _kept(parts: list[_Part], least: float) -> Kept:
     weight = np.concatenate([one.weight for one in parts])
     hashes = np.concatenate([one.hashes for one in parts], axis=1)
     order = np.lexsort((weight, hashes[1], hashes[0]))
-    order = order[weight[order] > 0.0]
     hashes, weight = hashes[:, order], weight[order]
     if not any(one.weighted for one in parts):
         starts = run_starts(hashes[1])

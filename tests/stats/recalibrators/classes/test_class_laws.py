@@ -125,7 +125,7 @@ def test_order_and_cut_of_the_rows_change_nothing(method: ClassMethod) -> None:
 def test_frequencies_do_what_repeated_rows_do(method: ClassMethod) -> None:
     """A row that counts three times is three rows, bit for bit."""
     rows = drawn(7, rows=200)
-    counts = np.random.default_rng(2).integers(0, 4, rows.label.size)
+    counts = np.random.default_rng(2).integers(1, 4, rows.label.size)
     repeated = replace(
         rows, probability=np.repeat(rows.probability, counts, axis=0), label=np.repeat(rows.label, counts)
     )
