@@ -29,7 +29,7 @@ from calibcli.documents.artifact import (
 )
 from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, Binning, ClassMeasure, MeasureName, OnMissing, ViewName
-from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
+from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics, refuse_fit_rows
 from calibcli.options.rows import Columns, DocumentSource, RowRequest, SeveralClasses
 from calibcli.reports.compare import (
     ClassComparison,
@@ -58,6 +58,7 @@ def compare_files(
 ) -> "CompareReport | LeaderboardReport":
     """Compare two sides, of which the first is the baseline, or more scores as a leaderboard."""
     requested = options or CompareOptions()
+    refuse_fit_rows(artifacts, allowed=requested.allow_fit_rows)
     rows = with_scores(with_classes_of_map(rows, maps=artifacts))
     columns = rows.columns
     many = _is_leaderboard(columns, artifacts, requested)

@@ -103,6 +103,9 @@ def judge_with_state(rows: RowRequest, options: VerifyOptions, state: StateOptio
     _refuse_options(columns, options, state)
     found = found_in(rows.inputs)
     files = found.files
+    if state.batch is not None and not files:
+        msg = f"--batch {state.batch} names rows, and there are none to count"
+        raise IdleOption(msg, "name the files, or leave it out", options=("batch",))
     given = [file.path for file in files] + ([] if artifact is None else [str(artifact)])
     refuse_state(state.path, inputs=given)
     loaded = gate_map(artifact, columns.several)
@@ -111,6 +114,7 @@ def judge_with_state(rows: RowRequest, options: VerifyOptions, state: StateOptio
     terms = terms_of(call)
     if before is not None:
         terms = as_before(terms, before.terms)
+        terms = terms if files else _as_named(terms, columns)
         refuse_other_terms(state.path, before.terms, terms)
     elif not files:
         msg = f"{state.path}: there is no state yet, and no rows to begin one"
@@ -266,6 +270,12 @@ def as_before(terms: Terms, before: Terms) -> Terms:
         partition = Partition.of_segments(replace(mine, columns=other.columns, judged=other.judged))
     known = {name: getattr(before, name) for name in _OF_COLUMNS}
     return replace(terms, classes=seen, partition=partition, **known)
+
+
+def _as_named(terms: Terms, columns: Columns) -> Terms:
+    """Return terms with what was said of columns, where no file tells which they are."""
+    named = {name: getattr(columns, name) for name in ("score", "label", "weight", "scale", "positive")}
+    return replace(terms, **{name: value for name, value in named.items() if value is not None})
 
 
 def refuse_other_terms(path: str, before: Terms, now: Terms) -> None:

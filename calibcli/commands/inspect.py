@@ -34,8 +34,9 @@ from calibcli.documents.sealed import in_file, read_document
 from calibcli.documents.state import MOST_BYTES
 from calibcli.documents.summary import MOST_BYTES as MOST_SUMMARY
 from calibcli.documents.summary import read_summary
-from calibcli.errors import CalibcliError, DocumentProblem, InputProblem, UsageProblem
+from calibcli.errors import CalibcliError, DocumentProblem, IdleOption, InputProblem, UsageProblem
 from calibcli.names import NEW_COLUMN, DataFormat, EndsOf, OnMissing, OnRange, Scale
+from calibcli.options.declaring import options_given
 from calibcli.options.numerals import in_full
 from calibcli.options.rows import AS_FOUND, Columns, DocumentSource, InputFormat, Reading, RowRequest
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
@@ -58,8 +59,11 @@ if TYPE_CHECKING:
 
 def inspect_file(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
     if path != "-" and input_format.format is None and _seems_document(path):
-        return _inspect_document(path)
-
+        found = _inspect_document(path)
+        if idle := options_given(input_format):
+            msg = f"--{idle[0]} says how rows are read, and {path} has none"
+            raise IdleOption(msg, "leave it out", options=idle)
+        return found
     return inspect_columns(path, input_format=input_format)
 
 

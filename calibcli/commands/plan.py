@@ -25,7 +25,7 @@ from calibcli.documents.artifact import (
     read_any_map,
     read_class_artifact,
 )
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
     DEFAULT_LEAST_ROWS,
@@ -97,6 +97,8 @@ def plan_rows(options: PlanOptions, rows: RowRequest) -> PlanReport:
         _refuse_unresolved(options.rule.limit)
     refuse_segment_rules(options, rows)
     loaded = None if artifact is None else _loaded(artifact, rows)
+    if loaded is not None and not rows.inputs:
+        _refuse_without_rows(rows)
     made = _made(options, rows, loaded)
     found = made.found
     return PlanReport(
@@ -125,6 +127,14 @@ def plan_rows(options: PlanOptions, rows: RowRequest) -> PlanReport:
         assumptions=made.assumptions,
         notes=(*(() if loaded is None else loaded.doubts), *_notes(found, options), *made.notes),
     )
+
+
+def _refuse_without_rows(rows: RowRequest) -> None:
+    """Refuse what is said of columns and files where an artifact alone says how scores fall."""
+    idle = tuple(option for option in rows.options_given if option not in ("on", "probs"))
+    if idle:
+        msg = f"--{idle[0]} speaks of rows, and the plan is made from {rows.artifact} alone"
+        raise IdleOption(msg, "leave it out, or name rows too: --like preds.csv", options=idle)
 
 
 def _loaded(path: DocumentSource, rows: RowRequest) -> AnyArtifact:

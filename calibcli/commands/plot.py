@@ -9,6 +9,7 @@ from calibcli.commands.reading import with_scores
 from calibcli.errors import IdleOption
 from calibcli.families import loaded
 from calibcli.names import DEFAULT_LEAST_ROWS, AxisScale, Band, Benefit, PlotKind, Smoother
+from calibcli.options.declaring import options_given
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import refuse_without_groups
 
@@ -117,9 +118,8 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
     by = request.columns.by
     refuse_without_groups(by or kind in _OF_PARTS, min_group_rows=options.least_rows != DEFAULT_LEAST_ROWS)
     refuse_without_groups(by, sort=options.sort is not None)
-    if kind not in _OF_SEGMENTS and request.segments.said:
-        said = request.segments.said
-        _refuse(f"--{said[0]} has no effect without segments", "name columns with --on", *said)
+    if kind not in _OF_SEGMENTS and (idle := options_given(request.segments)):
+        _refuse(f"--{idle[0]} has no effect without segments", "name columns with --on", *idle)
     banded = (*_WITH_BANDS, K.CLINICAL) if options.smoother is Smoother.KERNEL else _WITH_BANDS
     for option, given, meant in (
         ("band", look.band is not Band.POINTWISE, banded),

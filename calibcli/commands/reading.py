@@ -10,8 +10,9 @@ from calibcli.data.columns import refuse_null
 from calibcli.data.engines import engine_named
 from calibcli.data.fragments import looked_at, with_fitting_scores
 from calibcli.data.tally import NOTHING, ExtrasRequest, Transforms
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import OnSum
+from calibcli.options.declaring import options_given
 from calibcli.options.rows import DocumentSource, RowRequest, is_json
 from calibcli.show.words import rounded_words, step_words
 
@@ -60,6 +61,9 @@ def read_tables(
         from calibcli.commands.summaries import gather_summaries, summaries_in
 
         summaries = summaries_in(rows.inputs)
+        if summaries and (idle := options_given(rows.reading.input_format)):
+            msg = f"--{idle[0]} says how files are read, and {summaries[0]} is a summary of rows"
+            raise IdleOption(msg, "leave it out", options=idle)
         if summaries:
             limit = rows.reading.limit
             return gather_summaries(
@@ -134,7 +138,8 @@ def _read_through(
     from calibcli.commands.evaluation import outputs_through, reach_between, refuse_applied_twice, through
     from calibcli.documents.artifact import Artifact, read_class_artifact, read_one_or_members
 
-    several, said = rows.columns.several, rows.columns.scale is not None
+    several = rows.columns.several
+    scale = rows.columns.scale
     loaded = read_one_or_members(source) if several is None else read_class_artifact(source)
     path = str(source)
     columns, transforms = through(loaded, rows.columns, path)
@@ -156,7 +161,7 @@ def _read_through(
         # Nothing but the map moves a loss, so that it is known how far: every command has the same interval.
         gathered.paired.reach |= reach_between([loaded.recalibrator], gathered.tables[RAW])
     refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
-    scales = () if said else table_scale_notes(gathered, loaded)
+    scales = () if scale is not None else table_scale_notes(gathered, loaded)
     notes = (*loaded.doubts, *scales, *label_notes(gathered), *group_notes(gathered))
     return replace(gathered, artifact=loaded, through=path, outputs=outputs, notes=notes)
 

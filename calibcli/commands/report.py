@@ -32,8 +32,9 @@ from calibcli.data.readers import unchanged_files
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import IdleOption
 from calibcli.names import FitLoss, MeasureName, PlotKind, ranked_in
+from calibcli.options.declaring import options_given
 from calibcli.options.gating import VerifyOptions
-from calibcli.options.measuring import CLINICAL, CompareOptions, MeasureOptions
+from calibcli.options.measuring import CLINICAL, CompareOptions, MeasureOptions, refuse_fit_rows
 from calibcli.options.rows import RowRequest
 from calibcli.options.segmenting import Segmenting, SegmentOptions
 from calibcli.reports.compare import CompareReport
@@ -136,10 +137,11 @@ def full_report(request: ReportRequest) -> FullReport:
     refuse_idle_groups(columns, options)
     if columns.on:
         refuse_segments(request, request.segments.cut)
-    elif request.segments.said:
-        msg = f"--{request.segments.said[0]} without segments"
-        raise IdleOption(msg, "name columns with --on, or leave it out", options=request.segments.said)
+    elif idle := options_given(request.segments):
+        msg = f"--{idle[0]} without segments"
+        raise IdleOption(msg, "name columns with --on, or leave it out", options=idle)
     if gate is not None:
+        refuse_fit_rows(request.artifact, allowed=gate.allow_fit_rows)
         gate = verify.of_rows(gate, columns)
         verify.refuse_class_rules(gate.rules, columns)
         if any(rule.of_segments for rule in gate.rules):

@@ -34,8 +34,9 @@ from calibcli.names import (
     SegmentMeasure,
     ViewName,
 )
+from calibcli.options.declaring import options_given
 from calibcli.options.gating import PlanOptions, Regression, StateOptions, VerifyOptions, refuse_without_state
-from calibcli.options.measuring import MeasureOptions, Metrics
+from calibcli.options.measuring import MeasureOptions, Metrics, refuse_fit_rows
 from calibcli.options.numerals import in_full, rough_percent
 from calibcli.options.rows import Columns, RowRequest, refuse_without_groups
 from calibcli.options.rules import Rule, limit_option
@@ -57,6 +58,7 @@ def judge_rows(rows: RowRequest, options: VerifyOptions, state: StateOptions | N
     _refuse_misled(columns, options, state)
     options = of_rows(options, columns)
     if state is None:
+        refuse_fit_rows(rows.artifact, allowed=options.allow_fit_rows)
         return verify_files(rows, options=options)
     refuse_segment_rules(options, rows)
     from calibcli.commands.gate import judge_with_state
@@ -139,7 +141,7 @@ def refuse_segment_rules(options: VerifyOptions | PlanOptions, rows: RowRequest)
     """Refuse rules about segments that cannot be judged, and what speaks of segments where no rule does."""
     columns, found = rows.columns, [rule for rule in options.rules if rule.of_segments]
     if not found:
-        idle = (*(["on"] if columns.on else []), *options.segments.said)
+        idle = (*(["on"] if columns.on else []), *options_given(options.segments))
         if idle:
             msg = f"--{idle[0]} without a rule about segments"
             raise IdleOption(msg, "add --max-segment-bias 0.05, or leave it out", options=idle)

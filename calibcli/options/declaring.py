@@ -89,6 +89,11 @@ class Option(NamedTuple):
     section: Section = Section.ADVANCED
     run: str = ""
 
+    @property
+    def key(self) -> str:
+        """Its name on the command line, without dashes; empty where it has none."""
+        return next((flag[2:] for flag in self.flags if flag.startswith("--")), "")
+
 
 class Parameter(NamedTuple):
     """An option or argument of a command or function.
@@ -106,8 +111,7 @@ class Parameter(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Its name on the command line, without dashes; empty for an argument."""
-        return next((flag[2:] for flag in self.option.flags if flag.startswith("--")), "")
+        return self.option.key
 
     @property
     def shell(self) -> Any:  # noqa: ANN401 - a type, or a union of some
@@ -224,6 +228,18 @@ def parameters_of(kind: type) -> dict[str, Parameter]:
         elif "group" in one.metadata:
             found |= parameters_of(one.metadata["group"])
     return found
+
+
+def options_given(group: object) -> tuple[str, ...]:
+    """Return the options of a group, and of those within it, that have not their defaults, without dashes."""
+    found: list[str] = []
+    for one in fields(group):  # type: ignore[arg-type]
+        value, declared = getattr(group, one.name), one.metadata.get("option")
+        if declared is not None and value != one.default:
+            found.append(declared.key or declared.name)
+        elif "group" in one.metadata and is_group(type(value)):
+            found += options_given(value)
+    return tuple(found)
 
 
 # In an order, those before it are the few that most people need.

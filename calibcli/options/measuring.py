@@ -497,6 +497,13 @@ def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: B
         raise UsageProblem(msg, f"--edges takes at most {MOST_BINS + 1:,} numbers")
 
 
+def refuse_fit_rows(artifacts: object, *, allowed: bool) -> None:
+    """Refuse to allow the rows of a fit where no artifact has any."""
+    if allowed and not artifacts:
+        msg = "--allow-fit-rows without --artifact"
+        raise IdleOption(msg, "name the artifact, or leave it out", options=("allow-fit-rows",))
+
+
 def check_confidence(confidence: float) -> None:
     if not _is_confidence(confidence):
         takes = f"a number from 0.5 to {MOST_CONFIDENCE}, such as 0.95"

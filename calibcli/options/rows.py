@@ -21,7 +21,7 @@ from calibcli.names import (
     ViewName,
     WeightMeaning,
 )
-from calibcli.options.declaring import COLUMNS, Option, Reach, Section, nested, option
+from calibcli.options.declaring import COLUMNS, Option, Reach, Section, nested, option, options_given
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -647,3 +647,13 @@ class RowRequest:
     columns: Columns = nested(Columns(), Columns)
     artifact: DocumentSource | None = option(None, like=ARTIFACT)
     reading: Reading = nested(Reading(), Reading)
+
+    @property
+    def options_given(self) -> tuple[str, ...]:
+        """What was said of columns and of how files are read.
+
+        Limits on what the machine may use are none of it, and may be defaults from a file.
+        """
+        probs = () if self.columns.several is None else ("probs",)
+        every = (*options_given(self.columns), *probs, *options_given(self.reading))
+        return tuple(name for name in every if name not in ("jobs", "memory"))

@@ -75,19 +75,6 @@ class Segmenting:
     cut: Cutting = nested(Cutting(), Cutting)
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_SEGMENT_ROWS)
 
-    @property
-    def said(self) -> tuple[str, ...]:
-        """The options that were given, by their names on the command line."""
-        plain, cut = Cutting(), self.cut
-        found = {
-            "depth": cut.depth != plain.depth,
-            "max-values": cut.most_values != plain.most_values,
-            "categorical": bool(cut.categorical),
-            "numeric": bool(cut.numeric),
-            "min-segment-rows": self.least_rows != DEFAULT_LEAST_ROWS,
-        }
-        return tuple(name for name, is_said in found.items() if is_said)
-
 
 def _columns(words: str | Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for one in listed(words) for name in names_of(one) or () if name)

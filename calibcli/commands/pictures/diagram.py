@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import field, fields, replace
+from dataclasses import field, replace
 from pathlib import PurePath
 from typing import Self
 
@@ -11,17 +11,10 @@ from calibcli.commands.gathering import FIT_ROWS
 from calibcli.documents.summary import is_summary
 from calibcli.errors import EmptyTable, IdleOption
 from calibcli.names import Band, PlotKind, ViewName
+from calibcli.options.declaring import options_given
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.pictures import PictureOptions
-from calibcli.options.rows import (
-    ClassOptions,
-    Columns,
-    DocumentSource,
-    Reading,
-    RowRequest,
-    SeveralClasses,
-    is_json,
-)
+from calibcli.options.rows import ClassOptions, DocumentSource, RowRequest, SeveralClasses, is_json
 from calibcli.options.segmenting import Segmenting
 from calibcli.reports.input import InputSummary
 from calibcli.show.words import plural, step_words
@@ -60,10 +53,6 @@ def _words(view: ViewName, one_class: str | None) -> ClassWords:
             f", rows that predict {one_class}", (f"Label 1: {one_class} is the right class of the row.",)
         )
     return ClassWords(f", {one_class} against the rest", (f"Label 1: the row is of class {one_class}.",))
-
-
-# Options that the command line calls otherwise than the values they become.
-_OPTIONS = {"others": "score", "several": "probs", "least_rows": "min-group-rows", "thresholds": "threshold"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,31 +95,21 @@ class PlotRequest(RowRequest):
         return one if one is not None and is_json(one) and not is_summary(one) else None
 
     def refuse_idle(self, *, what: str) -> None:
-        """Refuse options that would change nothing in a diagram of a document.
-
-        Limits on what the machine may use are none of them, and may be defaults from a file.
-        """
+        """Refuse options that would change nothing in a diagram of a document."""
         band = None if self.look.band is Band.POINTWISE else self.look.band
         single = (("artifact", self.artifact), ("view", self.view), ("band", band))
-        names = [*self.segments.said, *(name for name, value in single if value is not None)]
-        for part, idle in (
-            (self.columns, Columns()),
-            (self.options, MeasureOptions()),
-            (self.reading, Reading(jobs=self.reading.jobs, memory=self.reading.memory)),
-        ):
-            names += [
-                one.name
-                for one in fields(part)
-                if one.compare and getattr(part, one.name) != getattr(idle, one.name)
-            ]
+        names = (
+            *options_given(self.segments),
+            *(name for name, value in single if value is not None),
+            *self.options_given,
+            *options_given(self.options),
+        )
         if names:
-            names = [*(name for name in names if name != "rows"), *self.columns.rows.options]
-            known = dict.fromkeys(_OPTIONS.get(name, name.replace("_", "-")) for name in names)
-            listed = ", ".join(f"--{name}" for name in known)
-            have = "has" if len(known) == 1 else "have"
+            listed = ", ".join(f"--{name}" for name in names)
+            have = "has" if len(names) == 1 else "have"
             msg = f"{self.inputs[0]} is {what}, on which {listed} {have} no effect"
             hint = "plot the files it was made of, or keep to --kind and --title"
-            raise IdleOption(msg, hint, options=tuple(known))
+            raise IdleOption(msg, hint, options=names)
 
 
 @dataclass(frozen=True, slots=True)

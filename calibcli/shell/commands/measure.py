@@ -1,7 +1,7 @@
 """calibcli measure."""
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -10,7 +10,7 @@ from calibcli.data.formats import refuse_promise
 from calibcli.data.outputs import check_output, place_of
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import STDOUT, ReportFormat
-from calibcli.options.declaring import built
+from calibcli.options.declaring import built, options_given
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Compat, Explain, Output, SummaryOut
 from calibcli.options.rows import MAYBE_INPUTS, SEVERAL_SCORES, Columns, RowRequest
@@ -94,24 +94,20 @@ def measure(
 
 
 # What is asked of our numbers beside those of another tool; `raw` is what --verbose asks.
-_BESIDE_COMPAT = ("bins", "binning", "confidence", "seed", "beside_raw")
+_BESIDE_COMPAT = ("bins", "binning", "confidence", "seed", "raw")
 
 
 def _refuse_beside_compat(columns: Columns, options: MeasureOptions, summary_out: str | None) -> None:
     if options.metrics.selected:
         msg = "--compat says itself what is measured, and --metric does as well"
         raise IdleOption(msg, "leave out one of them", options=("metric", "compat"))
-    given = {
+    apart = {
         "by": columns.by,
         "cluster": columns.cluster,
+        "view": columns.each_in,
         "summary-out": summary_out,
     }
-    default = MeasureOptions()
-    for one in fields(MeasureOptions):
-        if "option" in one.metadata and one.name not in _BESIDE_COMPAT:
-            flag = one.metadata["option"].flags[-1].removeprefix("--")
-            given[flag] = getattr(options, one.name) != getattr(default, one.name)
-    for option, value in given.items():
-        if value:
-            msg = f"--compat gives the numbers of one score over all rows, without --{option}"
-            raise IdleOption(msg, "leave out one of them", options=(option, "compat"))
+    of_ours = (option for option in options_given(options) if option not in _BESIDE_COMPAT)
+    for option in (*(option for option, value in apart.items() if value), *of_ours):
+        msg = f"--compat gives the numbers of one score over all rows, without --{option}"
+        raise IdleOption(msg, "leave out one of them", options=(option, "compat"))

@@ -16,6 +16,7 @@ from calibcli.data.outputs import COMPLETION, check_output, is_terminal, new_fil
 from calibcli.errors import IdleOption, OutputProblem, UsageProblem
 from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind
 from calibcli.options import pictures
+from calibcli.options.declaring import options_given
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import BINS, MIN_GROUP_ROWS, PLOTTED_THRESHOLDS, MeasureOptions
 from calibcli.options.output import TO_A_FILE, Output
@@ -144,6 +145,8 @@ def report(
     from calibcli.commands.report import ReportRequest
 
     judged = gate if gate.rules else None
+    if judged is None:
+        _refuse_without_rules(gate)
     request = ReportRequest(
         rows.inputs, rows.columns, rows.artifact, rows.reading, options, judged, gate.segments
     )
@@ -159,6 +162,14 @@ def report(
         verdicts = written.found.verdicts
         said = "written; no limit was set" if verdicts is None else verdicts.outcome.value.upper()
         say_line(f"{out.output}: {said}", quiet=out.quiet)
+
+
+def _refuse_without_rules(gate: VerifyOptions) -> None:
+    """Refuse what is asked of verdicts alone, where nothing is judged."""
+    for option in ("min-rows", "allow-fit-rows"):
+        if option in options_given(gate):
+            msg = f"--{option} is of verdicts, and no limit is set"
+            raise IdleOption(msg, "add one, such as --max-ece 0.02, or leave it out", options=(option,))
 
 
 def _refuse_suffix(output: str) -> None:
@@ -220,7 +231,8 @@ def plot(
     refuse_axis(kind, picture.axis)
     if terminal:
         refuse_kind(kind)
-        refuse_attributes(asked=picture.attributes and output is None)
+        if output is None:
+            _refuse_look(picture)
         if output == STDOUT:
             msg = "--terminal draws on standard output, and -o - writes a picture there as well"
             raise UsageProblem(msg, "leave out one of them, or name a file with -o")
@@ -303,10 +315,12 @@ def refuse_kind(kind: PlotKind | None) -> None:
         raise UsageProblem(msg, _INSTEAD)
 
 
-def refuse_attributes(*, asked: bool) -> None:
-    if asked:
-        msg = "--attributes has no effect on --terminal, which draws in letters"
-        raise IdleOption(msg, "draw it into a file with -o, or leave it out", options=("attributes",))
+def _refuse_look(picture: pictures.PictureOptions) -> None:
+    """Refuse what letters have none of."""
+    for option in ("attributes", "size", "theme"):
+        if option in options_given(picture):
+            msg = f"--{option} has no effect on --terminal, which draws in letters"
+            raise IdleOption(msg, "draw it into a file with -o, or leave it out", options=(option,))
 
 
 def show(diagram: "Diagram", *, title: str | None, scale: AxisScale | None, color: ColorWhen) -> None:
