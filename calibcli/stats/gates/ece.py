@@ -166,12 +166,12 @@ def dce_rows_needed(table: Table, claim: Claim, ground: Ground, *, value: float,
     growth = DceGrowth(table)
     error = growth.error(value)
     return promise(
-        claim.limit,
+        claim,
         error,
         width=2.0 * (upper - value),
         rows=table.total_rows,
         best=growth.rows_to_pass(claim.limit, error=0.0, delta=ground.delta),
-        least=ground.least_rows,
+        ground=ground,
         to_pass=lambda: growth.rows_to_pass(claim.limit, error=error, delta=ground.delta),
         to_fail=lambda: growth.rows_to_fail(claim.limit, delta=ground.fail_delta),
     )

@@ -90,12 +90,12 @@ def linf_rows_needed(
     calibrated = np.zeros_like(errors)
     best = growth.rows_to_pass(claim.limit, errors=calibrated, delta=ground.delta) if claim.limit > 0.0 else 0
     return promise(
-        claim.limit,
+        claim,
         float(np.abs(errors).max()),
         width=ends[1] - ends[0],
         rows=table.total_rows,
         best=best,
-        least=ground.least_rows,
+        ground=ground,
         to_pass=lambda: growth.rows_to_pass(claim.limit, errors=errors, delta=ground.delta),
         to_fail=lambda: growth.rows_to_fail(claim.limit, errors=errors, delta=ground.fail_delta),
     )
@@ -280,12 +280,12 @@ def l2_rows_needed(
     error = math.sqrt(max(t, 0.0))
     best = growth.rows_to_pass(claim.limit, error=0.0, delta=delta, wider=wider) if claim.limit > 0.0 else 0
     return promise(
-        claim.limit,
+        claim,
         error,
         width=ends[1] - ends[0],
         rows=table.total_rows,
         best=best,
-        least=ground.least_rows,
+        ground=ground,
         to_pass=lambda: growth.rows_to_pass(claim.limit, error=error, delta=delta, wider=wider),
         to_fail=lambda: growth.rows_to_fail(claim.limit, error=error, delta=ground.fail_delta),
     )

@@ -25,7 +25,7 @@ from calibcli.stats.measures.bias import error_shares, least_by_mean
 from calibcli.stats.measures.binned import each_of
 from calibcli.stats.measures.distance import dictionary, distance_interval
 from calibcli.stats.measures.l2 import lower_bound, upper_bound
-from calibcli.stats.measures.segments import Crossed, Segments, columns_of, in_segment, subset
+from calibcli.stats.measures.segments import Crossed, Segments, columns_of, in_segment, joined, subset
 from calibcli.stats.measures.smooth_ece import stakes_for, weighed
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
@@ -848,17 +848,9 @@ class SegmentLooks(Asked):
         enough = self.gate.concludes(rows, draw.binomial(rows, self.overall, times))
         if not enough.any():
             return 0.0
-        tables = [
-            _drawn_segment(one, draw.binomial(rows, share, times), draw)
-            for one, share in zip(self.populations, self.shares, strict=True)
-        ]
-        every = Segments(
-            *(
-                np.concatenate([getattr(one, name) for one in tables])
-                for name in Segments.__dataclass_fields__
-            )
-        )
-        shape, limit = (len(tables), times), self.gate.limit
+        pairs = zip(self.populations, self.shares, strict=True)
+        every = joined(_drawn_segment(one, draw.binomial(rows, share, times), draw) for one, share in pairs)
+        shape, limit = (len(self.populations), times), self.gate.limit
         if self.gate.passes:
             given = (sizes_below(every, ground.delta).reshape(shape) <= limit).all(axis=0)
         else:

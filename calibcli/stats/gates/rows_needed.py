@@ -102,12 +102,12 @@ def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground
     mean = math.sqrt(max(0.0, (float(sums.residual.sum()) / sums.total) ** 2 - spread))
     best = growth.rows_to_pass(claim.limit) if claim.limit > 0.0 else 0
     return promise(
-        claim.limit,
+        claim,
         error,
         width=width,
         rows=table.total_rows,
         best=best,
-        least=ground.least_rows,
+        ground=ground,
         to_pass=lambda: growth.rows_to_pass(room),
         to_fail=lambda: failing.rows_to_fail(-room, one_sign=mean - claim.limit),
     )
@@ -132,13 +132,13 @@ def share_beyond_noise(sums: BinnedTable) -> float:
 
 
 def promise(
-    limit: float,
+    claim: Claim,
     error: float,
     *,
+    ground: Ground,
     width: float,
     rows: int,
     best: int,
-    least: int,
     to_pass: Callable[[], int],
     to_fail: Callable[[], int | None],
 ) -> RowsNeeded:
@@ -148,11 +148,10 @@ def promise(
         error: The estimate less its noise.
         width: Width of the interval now.
         best: Rows for a pass if the score were perfectly calibrated, 0 if no number does.
-        least: Fewer are not judged at all.
         to_pass: Rows for a pass, wanted where there is room.
         to_fail: Rows for a fail, wanted where there is none; None if the bound cannot show it.
     """
-    room, at_best = limit - error, max(least, best) if best else 0
+    room, at_best = claim.limit - error, max(ground.least_rows, best) if best else 0
     if room == 0.0 or abs(room) < width / 2.0:
         return RowsNeeded(None, None, at_best, within_noise=True)
     deciding = to_pass() if room > 0.0 else to_fail()

@@ -395,12 +395,12 @@ def _rows_needed(some: Segments, first: int, claim: Claim, ground: Ground, *, ro
     known, size = growth(first), abs(float(some.bias[first]))
     lower, upper = known.ends(rows)
     return promise(
-        claim.limit,
+        claim,
         size,
         width=upper - lower,
         rows=rows,
         best=best,
-        least=ground.least_rows,
+        ground=ground,
         to_pass=lambda: known.rows_to_pass(claim.limit),
         to_fail=lambda: known.rows_to_fail(claim.limit),
     )

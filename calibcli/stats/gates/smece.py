@@ -100,12 +100,12 @@ def smece_rows_needed(
     mean = growth.mean(rows)
     error = max(growth.error(series, rows), mean)
     return promise(
-        claim.limit,
+        claim,
         error,
         width=2.0 * growth.margin(rows, delta=ground.delta),
         rows=table.total_rows,
         best=growth.rows_to_pass(error=0.0, delta=ground.delta),
-        least=ground.least_rows,
+        ground=ground,
         to_pass=lambda: growth.rows_to_pass(error=error, delta=ground.delta),
         to_fail=lambda: growth.rows_to_fail(error=error, mean=mean, delta=ground.fail_delta),
     )

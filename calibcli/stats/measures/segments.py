@@ -5,7 +5,7 @@ label, so that all that is said here holds given scores and columns.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -279,8 +279,13 @@ def segments_of(entries: Crossed, *, depth: int) -> Segments:
     few = isinstance(entries, Entries) and entries.rows.size <= _CHUNK
     choices = sets_of_columns(len(entries.sizes), depth)
     found = list(in_order(partial(_crossed, entries), choices, 1 if few else _AT_ONCE))
-    whole = Segments(*(np.concatenate(parts) for parts in zip(*map(_arrays, found), strict=True)))
+    whole = joined(found)
     return replace(whole, same=_repeated(whole))
+
+
+def joined(found: Iterable[Segments]) -> Segments:
+    """Return segments one after the other."""
+    return Segments(*(np.concatenate(parts) for parts in zip(*map(_arrays, found), strict=True)))
 
 
 def _arrays(found: Segments) -> tuple[npt.NDArray[Any], ...]:

@@ -9,7 +9,7 @@ from calibcli.names import RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.options.numerals import in_full
 from calibcli.stats.recalibrators import FittedBin, Recalibrator, checked_scores
-from calibcli.stats.recalibrators.lookup import BinMap, Polyline, one_level
+from calibcli.stats.recalibrators.lookup import BinMap, Polyline
 from calibcli.stats.recalibrators.pooling import Blocks, entries_to_pool, pooled
 from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.again import Rows
@@ -18,8 +18,35 @@ from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
 
+class CurveMap(Recalibrator):
+    """A curve that pooling adjacent violators gives."""
+
+    __slots__ = ()
+    curve: Polyline | BinMap
+
+    def predict(self, scores: Floats) -> Floats:
+        return self.curve.predict(checked_scores(scores))
+
+    @property
+    def corners(self) -> Floats:
+        return self.curve.corners
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if self.curve.values.min() == self.curve.values.max():
+            return ("One level fits best: labels do not rise with the score, and every output is the same.",)
+        return ()
+
+
+def _polyline(left: Floats, right: Floats, levels: Floats) -> Polyline:
+    """Return the line through both ends of every block, which may be one."""
+    ends = np.column_stack((left, right)).reshape(-1)
+    kept = np.concatenate(([True], ends[1:] > ends[:-1]))
+    return Polyline(ends[kept], np.repeat(levels, 2)[kept])
+
+
 @dataclass(frozen=True, slots=True)
-class Isotonic(Recalibrator):
+class Isotonic(CurveMap):
     """The non-decreasing map with the least squared error on the fit rows (and the least log loss).
 
     Its blocks depend on the labels, which voids the bounds of fixed bins: there is no guarantee.
@@ -45,30 +72,17 @@ class Isotonic(Recalibrator):
         blocks = pooled(entries)
         if options.step:
             return cls(_steps(entries, blocks))
-        ends = np.column_stack((blocks.first, blocks.last)).reshape(-1)
-        kept = np.concatenate(([True], ends[1:] > ends[:-1]))
-        return cls(Polyline(ends[kept], np.repeat(blocks.levels, 2)[kept]))
+        return cls(_polyline(blocks.first, blocks.last, blocks.levels))
 
     def check(self, node: Node) -> None:
         """Refuse steps that fall."""
         if isinstance(self.curve, BinMap) and not self.curve.increasing:
             ascending(node.child("values").items(), strictly_from=self.curve.values.size)
 
-    def predict(self, scores: Floats) -> Floats:
-        return self.curve.predict(checked_scores(scores))
-
-    @property
-    def corners(self) -> Floats:
-        return self.curve.corners
-
     @property
     def bins(self) -> tuple[FittedBin, ...] | None:
         """The steps, or None where the map is interpolated."""
         return self.curve.bins if isinstance(self.curve, BinMap) else None
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return one_level(self.curve.values)
 
 
 def _steps(entries: ScoreTable, blocks: Blocks) -> BinMap:
@@ -84,7 +98,7 @@ def _steps(entries: ScoreTable, blocks: Blocks) -> BinMap:
 
 
 @dataclass(frozen=True, slots=True)
-class CentredIsotonic(Recalibrator):
+class CentredIsotonic(CurveMap):
     """Linear between one point for each block of an isotonic fit: its mean score and its mean label.
 
     So the map is strictly increasing from the first of these points to the last, and scores that an
@@ -110,9 +124,7 @@ class CentredIsotonic(Recalibrator):
         certain = (blocks.levels == 0.0) | (blocks.levels == 1.0)
         left = np.where(certain, blocks.first, blocks.middle)
         right = np.where(certain, blocks.last, blocks.middle)
-        points = np.column_stack((left, right)).reshape(-1)
-        kept = np.concatenate(([True], points[1:] > points[:-1]))
-        return cls(Polyline(points[kept], np.repeat(blocks.levels, 2)[kept]))
+        return cls(_polyline(left, right, blocks.levels))
 
     def check(self, node: Node) -> None:
         """Refuse points at one level, but for the two ends of a flat part of label 0 or 1 only."""
@@ -123,14 +135,3 @@ class CentredIsotonic(Recalibrator):
             if len(same) > 2:
                 msg = f"is {in_full(level)} like the two before it, where a flat end has two points"
                 raise same[2].problem(msg)
-
-    def predict(self, scores: Floats) -> Floats:
-        return self.curve.predict(checked_scores(scores))
-
-    @property
-    def corners(self) -> Floats:
-        return self.curve.corners
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return one_level(self.curve.values)

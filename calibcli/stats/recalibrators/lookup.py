@@ -130,10 +130,3 @@ class Polyline(Declared, Arrays):
             share = np.clip((flat[part] - knot) / wide, 0.0, 1.0)
             found[part] = np.minimum(low + share * up, high)
         return found.reshape(scores.shape)
-
-
-def one_level(values: Floats) -> tuple[str, ...]:
-    """Return the note of an isotonic fit whose outputs are all the same; none where they differ."""
-    if values.min() == values.max():
-        return ("One level fits best: labels do not rise with the score, and every output is the same.",)
-    return ()

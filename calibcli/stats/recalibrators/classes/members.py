@@ -96,12 +96,8 @@ class Members(Declared):
     @property
     def values(self) -> tuple[float, ...] | None:
         """Every value that a map gives, ascending, or None where those of one are too many to list."""
-        found: set[float] = set()
-        for one in self.all:
-            if one.bins is None:
-                return None
-            found.update(fitted.value for fitted in one.bins)
-        return tuple(sorted(found))
+        found = [one.bins for one in self.all]
+        return None if None in found else values_of([fitted for bins in found for fitted in bins or ()])
 
     def least(self, score: float) -> float | None:
         """Return the least probability that a score from this one on gets; None where that is not known."""
