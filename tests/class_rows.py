@@ -4,7 +4,7 @@ import numpy as np
 
 from calibcli.names import Binning
 from calibcli.stats.measures.classes.binned import ClassViews, Seen
-from calibcli.stats.table import Floats, Integers, ScoreTable
+from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing
 from calibcli.stats.table.bins import Bins, binned, bins_of
 from calibcli.stats.table.classes import ClassSums, RunningClasses
 from calibcli.stats.table.grid import Table
@@ -49,8 +49,8 @@ def views_of(
     predicted = probability.argmax(axis=1)
     top, right = probability.max(axis=1), predicted == label
     rest, joint = RunningClasses(names, limit), ClassSums(len(names))
-    rest.add_rows(probability, label, counts=counts, weight=weight)
-    joint.add_rows(probability, label, predicted, counts=counts, weight=weight)
+    rest.add_rows(probability, label, Weighing(counts, weight))
+    joint.add_rows(probability, label, predicted, Weighing(counts, weight))
 
     def seen(table: Table) -> Seen:
         return Seen(table, binned(table, bins or bins_of(binning, count, table=table)))

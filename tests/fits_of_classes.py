@@ -9,7 +9,7 @@ from calibcli.data.class_intake import ClassRows
 from calibcli.names import ClassMethod, RecalibratorName
 from calibcli.stats.recalibrators.classes import ClassFitOptions, ClassRecalibrator, ClassTables
 from calibcli.stats.recalibrators.family import class_recalibrator_class
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.again import ClassBlock
 
 NAMES = ("ant", "bee", "cat", "dog", "eel", "fox")
@@ -31,8 +31,8 @@ class Drawn:
         """Yield the rows in blocks of so many."""
         for start in range(0, self.label.size, self.cut):
             some = slice(start, start + self.cut)
-            counts = None if self.counts is None else self.counts[some]
-            yield ClassBlock(self.probability[some], self.label[some], counts=counts)
+            weighing = Weighing(self.counts).of(some)
+            yield ClassBlock(self.probability[some], self.label[some], weighing)
 
     @property
     def tables(self) -> ClassTables:

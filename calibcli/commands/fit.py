@@ -72,7 +72,7 @@ from calibcli.stats.recalibrators.selection import (
     Selection,
     choose,
 )
-from calibcli.stats.table import Floats, ScoreTable
+from calibcli.stats.table import Floats, ScoreTable, Weighing
 from calibcli.stats.table.again import ClassBlock, ClassRowSource, Rows
 from calibcli.stats.table.classes import log_loss_of
 from calibcli.stats.table.derived import draw_folds, with_scores
@@ -670,7 +670,7 @@ class ClassSource:
 def _block(rows: ReadRows) -> ClassBlock | None:
     if rows.classes is None or not rows.classes.label.size:
         return None
-    return ClassBlock(rows.classes.probability, rows.classes.label, rows.weight, rows.counts)
+    return ClassBlock(rows.classes.probability, rows.classes.label, rows.weighing)
 
 
 def source_of(gathered: Gathered, *, memory: int, workers: int = 1) -> ClassSource:
@@ -776,21 +776,21 @@ def _record(
     of_class = np.zeros(len(rows.classes), np.int64)
     for block in rows.blocks():
         weight = block.weights
-        times = np.ones(block.label.size, np.int64) if block.counts is None else block.counts
+        times = block.weighing.times(block.label.size)
         sides = (block.probability, recalibrator.predict(block.probability))
         predicted = [one.argmax(axis=1) for one in sides]
         for place, one in enumerate(sides):
             loss = log_loss_of(one, block.label)
             finite = np.isfinite(loss)
             certain[place] |= bool(weight[~finite].any())
-            if block.weight is None:
+            if block.weighing.weight is None:
                 losses[place].add_repeated(loss[finite], times[finite])
             else:
                 losses[place].add(weight[finite] * loss[finite])
             right[place].add(weight[predicted[place] == block.label])
         total.add(weight)
         largest, never = sides[1].max(axis=1), np.zeros(times.size, np.bool_)
-        confidence.add_rows(largest, never, counts=block.counts)
+        confidence.add_rows(largest, never, Weighing(block.weighing.counts))
         changed += int(times[predicted[0] != predicted[1]].sum())
         np.add.at(of_class, block.label, times)
     whole = total.exact()

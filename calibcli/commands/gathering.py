@@ -46,7 +46,7 @@ from calibcli.errors import CalibcliError, EmptyTable, InputProblem
 from calibcli.names import EXACT_LIMIT, Comparison, DataFormat, IdKind, OnMissing, WeightMeaning
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSelection, RowSource
 from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
-from calibcli.stats.table import Floats, Integers, ScoreTable, merge_all
+from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing, merge_all
 from calibcli.stats.table.again import RowWork
 from calibcli.stats.table.grid import Table, digest
 from calibcli.stats.table.running import RunningTable
@@ -710,7 +710,7 @@ class _Ranked:
             for pair, sums in zip(self.request.pairs, total, strict=True):
                 if sums is not None:
                     one, two = (seen[key] for key in pair)
-                    sums.add((one, rows.label), (two, rows.label), counts=rows.counts)
+                    sums.add((one, rows.label), (two, rows.label), Weighing(rows.counts))
         return total
 
     def seen(self, rows: Rows) -> dict[str, Floats]:
@@ -746,7 +746,7 @@ class _InLeaves:
         found = self.none_yet()
         for rows in batches:
             part = _combined(rows, self.levels)
-            found.add_numbered(rows.score, rows.label, part=part, counts=rows.counts)
+            found.add_numbered(rows.score, rows.label, part=part, weighing=Weighing(rows.counts))
         return found
 
 

@@ -39,7 +39,7 @@ from calibcli.data.groups import (
 from calibcli.data.row_ids import Fingerprints, Identities, identities_of
 from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, OnRange, WeightMeaning
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Floats, Integers, Weighing
 from calibcli.stats.table.levels import Mixed
 from calibcli.values import dataclass
 
@@ -91,15 +91,16 @@ class Rows:
             return found
         return replace(found, score=np.where(np.isnan(self.seen(where).score), np.nan, found.score))
 
+    @property
+    def weighing(self) -> Weighing:
+        """What rows count for."""
+        return Weighing(self.counts, self.weight)
+
     def kept(self, which: npt.NDArray[np.intp]) -> "Rows":
         """Return some of the rows, with the first score column alone."""
-        return Rows(
-            self.score[which],
-            self.label[which],
-            None if self.counts is None else self.counts[which],
-            None if self.weight is None else self.weight[which],
-            places=self.places.some(which),
-        )
+        counts, weight = self.weighing.of(which)
+        places = self.places.some(which)
+        return Rows(self.score[which], self.label[which], counts, weight, places=places)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

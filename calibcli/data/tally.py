@@ -144,11 +144,11 @@ class Extras:
             if rows.gaps:
                 both = np.flatnonzero(~np.isnan(first + second))
                 first, second, own = first[both], second[both], rows.kept(both)
-            paired.add(first, second, own.label, counts=own.counts, weight=own.weight)
+            paired.add(first, second, own.label, own.weighing)
         if rows.parts is not None:
-            names, code, counts, weight = rows.parts.names, rows.parts.code, rows.counts, rows.weight
+            names, code, weighing = rows.parts.names, rows.parts.code, rows.weighing
             for key, slices in self.slices.items():
-                slices.add_rows(seen[key], rows.label, names=names, code=code, counts=counts, weight=weight)
+                slices.add_rows(seen[key], rows.label, names=names, code=code, weighing=weighing)
                 self._refuse_many(slices, resolved)
         for key, clusters in self.clusters.items():
             _add_clusters(clusters, rows, seen[key])
@@ -301,17 +301,16 @@ class ClassExtras:
     def add(self, rows: Rows) -> None:
         if rows.classes is None:
             return
-        seen, counts, weight = rows.classes, rows.counts, rows.weight
+        seen = rows.classes
         self.top.add_rows(
             seen.confidence,
             seen.correct,
             names=[(name,) for name in self.classes],
             code=seen.predicted,
-            counts=counts,
-            weight=weight,
+            weighing=rows.weighing,
         )
-        self.rest.add_rows(seen.probability, seen.label, counts=counts, weight=weight)
-        self.sums.add_rows(seen.probability, seen.label, seen.predicted, counts=counts, weight=weight)
+        self.rest.add_rows(seen.probability, seen.label, rows.weighing)
+        self.sums.add_rows(seen.probability, seen.label, seen.predicted, rows.weighing)
 
     def merge(self, later: Self) -> None:
         self.top.add(later.top)
@@ -347,9 +346,7 @@ class ClassesCompared:
         whole, given, changed = rows.before.confidence, rows.before.given, rows.before.changed
         for side, seen in zip(self.sides, (given, changed), strict=False):
             side.add(replace(whole, classes=seen))
-        self.differences.add_rows(
-            _predicted(given), _predicted(changed), given.label, counts=whole.counts, weight=whole.weight
-        )
+        self.differences.add_rows(_predicted(given), _predicted(changed), given.label, whole.weighing)
 
     def merge(self, later: Self) -> None:
         for mine, theirs in zip(self.sides, later.sides, strict=True):
@@ -509,7 +506,7 @@ def _add(table: RunningTable, rows: Rows, change: Change | None) -> Floats:
     own = replace(rows, score=score)
     if rows.gaps:
         own = own.kept(np.flatnonzero(~np.isnan(score)))
-    table.add_rows(own.score, own.label, counts=own.counts, weight=own.weight)
+    table.add_rows(own.score, own.label, own.weighing)
     return score
 
 

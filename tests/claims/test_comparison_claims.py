@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from calibcli.names import RANKED, ComparisonName, MeasureName
 from calibcli.stats.measures.differences import PAIRED, PairedSums, ranked_sums, reach_of_maps
 from calibcli.stats.measures.discrimination import Influence
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from claims.simulation import generator_of, most_misses
 from claims.worlds import WORLDS, Law
 
@@ -66,7 +66,7 @@ def test_maps_of_one_score_are_compared_as_promised(times: int) -> None:
             ones = rng.binomial(count, law.rate)
             sums = PairedSums()
             label = np.repeat([True, False], 2)
-            sums.add(np.tile(score, 2), np.tile(shift, 2), label, counts=np.append(ones, count - ones))
+            sums.add(np.tile(score, 2), np.tile(shift, 2), label, Weighing(np.append(ones, count - ones)))
             sums.reach = reach_of_maps(np.asarray, moved, score[count > 0])
             for place, measure in enumerate(PAIRED):
                 true = after[measure] - law.means()[measure]

@@ -7,6 +7,7 @@ import numpy as np
 
 from calibcli.names import Binning
 from calibcli.stats.measures.classes.binned import top_errors
+from calibcli.stats.table import Weighing
 from calibcli.stats.table.bins import Bins, bin_index, equal_width_edges
 from calibcli.stats.table.classes import TopCells
 from claims.simulation import generator_of, most_misses, short_and_full
@@ -66,7 +67,7 @@ def misses(name: str, rows: int, classes: int, *, times: int, spread: float = 0.
     rng, found = generator_of("top", "labels", name, rows, classes), Counter[int]()
     for _ in range(times):
         cells = TopCells(RANKS, FIFTEEN)
-        cells.add_rows(probability, labels_of(chance, rng), weight=weight)
+        cells.add_rows(probability, labels_of(chance, rng), Weighing(weight=weight))
         for one in top_errors(cells, confidence=0.95):
             if one.interval is not None:
                 lower, upper = one.interval.ends

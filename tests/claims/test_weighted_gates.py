@@ -11,7 +11,7 @@ from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.other_rules import class_rule
 from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.differences import PairedSums
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, Bins, bin_index, equal_width_edges
 from calibcli.stats.table.kernel import cosine_series, fixpoint
 from claims.simulation import generator_of, most_misses, short_and_full
@@ -89,7 +89,7 @@ def wrong_verdicts(name: str, measure: MeasureName, rows: int, repetitions: int)
         score, rate, weight = world(name, rows, draw)
         # The largest error of a value can be bounded where there are few.
         score = np.round(score, 1) if few else score
-        table = ScoreTable.from_rows(score, draw.random(rows) < rate, weight=weight)
+        table = ScoreTable.from_rows(score, draw.random(rows) < rate, Weighing(weight=weight))
         rule = Rule("rule", measure, Bound.UPPER, Relation.AT_MOST, truth(measure, score, rate, weight))
         outcome = judge(table, rule, ground=Ground(ATOMS if few else FIFTEEN, least_rows=10)).outcome
         passes += outcome is VerdictName.PASS
@@ -121,7 +121,7 @@ def wrong_comparisons(name: str, measure: MeasureName, rows: int, repetitions: i
         score, rate, weight = world(name, rows, draw)
         other = np.clip(0.9 * score + 0.05 * draw.random(rows), 1e-9, 1.0 - 1e-9)
         sums = PairedSums()
-        sums.add(other, score, draw.random(rows) < rate, weight=weight)
+        sums.add(other, score, draw.random(rows) < rate, Weighing(weight=weight))
         found = sums.difference_here(measure, confidence=1.0 - 2.0 * DELTA)
         mean = mean_losses(measure, score, rate) - mean_losses(measure, other, rate)
         if found.interval is not None:

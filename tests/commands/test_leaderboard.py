@@ -27,7 +27,7 @@ from calibcli.show.answers import document_of
 from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums, skill
 from calibcli.stats.measures.matched import Answers, in_common
 from calibcli.stats.measures.scores import brier
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from command_line import in_csv
 from published import check
 
@@ -156,8 +156,8 @@ def test_turned_sums_are_those_of_the_other_order(seed: int, rows: int) -> None:
     one, two = (rng.integers(0, 5, rows) / 4 for _ in range(2))
     label, counts = rng.random(rows) < 0.5, rng.integers(1, 4, rows)
     there, back = PairedSums(), PairedSums()
-    there.add(one, two, label, counts=counts)
-    back.add(two, one, label, counts=counts)
+    there.add(one, two, label, Weighing(counts))
+    back.add(two, one, label, Weighing(counts))
     for name in PAIRED:
         assert there.turned().difference(name, confidence=0.9) == back.difference(name, confidence=0.9)
 

@@ -35,7 +35,7 @@ from calibcli.stats.measures.scores import (
     unseen_words,
 )
 from calibcli.stats.numerics import ExactSum, normal_quantile
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import ONCE, Floats, Weighing
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.value_cells import Moments, worst_log_loss
 from calibcli.values import dataclass
@@ -197,46 +197,40 @@ class PairedSums:
         first: Floats,
         second: Floats,
         label: npt.NDArray[np.bool_],
-        *,
-        counts: Integers | None = None,
-        weight: Floats | None = None,
+        weighing: Weighing = ONCE,
     ) -> None:
         for start in range(0, first.size, _CHUNK):
             part = slice(start, start + _CHUNK)
-            some, scores = label[part], (first[part], second[part])
-            times = None if counts is None else counts[part]
-            self._move(*scores, some, counts=times)
-            heavy = None if weight is None else weight[part]
-            if heavy is not None:
-                self._add_moved(*scores, heavy)
+            some, scores, heavy = label[part], (first[part], second[part]), weighing.of(part)
+            self._move(*scores, some, heavy)
+            if heavy.weight is not None:
+                self._add_moved(*scores, heavy.weight)
             self.add_losses(
                 {
                     name: (losses_of_rows(name, scores[0], some), losses_of_rows(name, scores[1], some))
                     for name in PAIRED
                 },
+                heavy,
                 worst=worst_of_scores(*scores),
-                counts=times,
-                weight=heavy,
             )
 
     def add_losses(
         self,
         losses: Mapping[Compared, tuple[Floats, Floats]],
+        weighing: Weighing = ONCE,
         *,
         worst: Mapping[Compared, tuple[float, float]],
-        counts: Integers | None = None,
-        weight: Floats | None = None,
     ) -> None:
         """Add rows by what each loses under the first score and under the second, for every loss."""
-        rows = next(iter(losses.values()))[0].size
-        self.rows += rows if counts is None else int(counts.sum())
+        self.rows += int(weighing.times(next(iter(losses.values()))[0].size).sum())
+        weight = weighing.weight
         self._weighted = self._weighted or weight is not None
         if weight is not None:
             self._weight.add(weight)
             self._weight_sq.add(weight * weight)
         for name, pair in losses.items():
             self._of[name].could_be(worst[name])
-            _add(self._of[name], *pair, counts=counts, weight=weight)
+            _add(self._of[name], *pair, weighing)
 
     def also(self, other: "PairedSums") -> None:
         """Take what another says of further measures of the same rows."""
@@ -261,14 +255,12 @@ class PairedSums:
         """Rows that only one of the two scores takes to each threshold, shape (4, n), or without any."""
         return self._moves[:, : 0 if self._weighted else None].astype(np.float64)
 
-    def _move(
-        self, first: Floats, second: Floats, label: npt.NDArray[np.bool_], *, counts: Integers | None
-    ) -> None:
+    def _move(self, first: Floats, second: Floats, label: npt.NDArray[np.bool_], weighing: Weighing) -> None:
         for place, threshold in enumerate(self._thresholds):
             before, after = first >= threshold, second >= threshold
             up, down = after & ~before, before & ~after
             for kind, seen in enumerate((up & label, down & label, up & ~label, down & ~label)):
-                self._moves[kind, place] += np.count_nonzero(seen) if counts is None else counts[seen].sum()
+                self._moves[kind, place] += weighing.number(seen)
 
     def merge(self, other: "PairedSums") -> None:
         self.rows += other.rows
@@ -375,18 +367,15 @@ class PairedSums:
         return tuple(self._of)
 
 
-def _add(
-    sums: _Sums, first: Floats, second: Floats, *, counts: Integers | None, weight: Floats | None
-) -> None:
+def _add(sums: _Sums, first: Floats, second: Floats, weighing: Weighing) -> None:
     infinite = np.isinf(first) | np.isinf(second)
     if infinite.any():
-        number = np.ones(first.size, np.int64) if counts is None else counts
         sums.infinite = (
-            sums.infinite[0] + int(number[np.isinf(first)].sum()),
-            sums.infinite[1] + int(number[np.isinf(second)].sum()),
+            sums.infinite[0] + weighing.number(np.isinf(first)),
+            sums.infinite[1] + weighing.number(np.isinf(second)),
         )
         first, second = (np.where(infinite, 0.0, losses) for losses in (first, second))
-    difference = second - first
+    difference, (counts, weight) = second - first, weighing
     if weight is None:
         sums.add_values(difference, counts)
     else:
@@ -423,13 +412,12 @@ class RankedSums:
         self,
         first: tuple[Floats, npt.NDArray[np.bool_]],
         second: tuple[Floats, npt.NDArray[np.bool_]],
-        *,
-        counts: Integers | None = None,
+        weighing: Weighing = ONCE,
     ) -> None:
         added: dict[Compared, tuple[Floats, Floats]] = {
             name: (one.of_rows(*first), two.of_rows(*second)) for name, (one, two) in self._pairs.items()
         }
-        self.sums.add_losses(added, worst=dict.fromkeys(added, (0.0, 0.0)), counts=counts)
+        self.sums.add_losses(added, weighing, worst=dict.fromkeys(added, (0.0, 0.0)))
 
     def reaches(self, first: Floats, second: Floats) -> None:
         """Note that the two scores of a row are always such a pair: two maps of one score."""

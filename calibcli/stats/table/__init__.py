@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import fields
 from functools import cache
-from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args, get_origin
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,34 @@ from calibcli.stats.numerics import Integers as Integers
 from calibcli.values import dataclass
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+class Weighing(NamedTuple):
+    """What rows count for: for as many as `counts` says, or by importance weights; without either once."""
+
+    counts: Integers | None = None
+    weight: Floats | None = None
+
+    def of(self, which: slice | npt.NDArray[Any]) -> "Weighing":
+        """Return that of some of the rows."""
+        counts, weight = self
+        return Weighing(None if counts is None else counts[which], None if weight is None else weight[which])
+
+    @property
+    def is_once(self) -> bool:
+        """Whether each row counts once."""
+        return self.counts is None and self.weight is None
+
+    def times(self, rows: int) -> Integers:
+        """Return as how many rows each of so many counts, shape (n,): 1 with an importance weight."""
+        return np.ones(rows, np.int64) if self.counts is None else self.counts
+
+    def number(self, which: npt.NDArray[np.bool_]) -> int:
+        """Return as how many rows some of them count."""
+        return int(np.count_nonzero(which) if self.counts is None else self.counts[which].sum())
+
+
+ONCE = Weighing()
 
 
 class Arrays:

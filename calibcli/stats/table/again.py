@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem
-from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
+from calibcli.stats.table import ONCE, Floats, Integers, ScoreTable, Weighing, run_starts
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import bin_index, segment_sums
 from calibcli.stats.table.grid import GridTable, Table, placed
@@ -133,19 +133,17 @@ def _parted(seen: ScoreTable, edges: Floats) -> PartedGrid:
 
 
 class ClassBlock(NamedTuple):
-    """Some of the rows; `counts` are frequencies, None for rows that count once."""
+    """Some of the rows."""
 
     probability: Floats
     label: Integers
-    weight: Floats | None = None
-    counts: Integers | None = None
+    weighing: Weighing = ONCE
 
     @property
     def weights(self) -> Floats:
         """What each row weighs, whatever that means, shape (n,)."""
-        if self.weight is not None:
-            return self.weight
-        return np.ones(self.label.size) if self.counts is None else self.counts.astype(np.float64)
+        weight = self.weighing.weight
+        return self.weighing.times(self.label.size).astype(np.float64) if weight is None else weight
 
 
 class ClassRowSource(Protocol):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EXACT_LIMIT, OF_DISTRIBUTIONS, ClassMeasure
 from calibcli.stats.numerics import ExactSum
-from calibcli.stats.table import Floats, Integers, ScoreTable, merge_all
+from calibcli.stats.table import ONCE, Floats, Integers, ScoreTable, Weighing, merge_all
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import BinnedTable, Bins, bin_index
 from calibcli.stats.table.grid import Table
@@ -130,7 +130,7 @@ def _blocks(probability: Floats) -> Iterator[slice]:
 class _Rows(NamedTuple):
     probability: Floats
     label: Integers
-    counts: Integers | None
+    weighing: Weighing
 
 
 def _merged(parts: Sequence[tuple[ScoreTable, ...]]) -> tuple[ScoreTable, ...]:
@@ -180,26 +180,14 @@ class RunningClasses:
         self._settle()
         return self.__dict__
 
-    def add_rows(
-        self,
-        probability: Floats,
-        label: Integers,
-        *,
-        counts: Integers | None = None,
-        weight: Floats | None = None,
-    ) -> None:
-        if weight is None and not self._slices.is_grid:
-            self._waiting.append(_Rows(probability, label, counts))
+    def add_rows(self, probability: Floats, label: Integers, weighing: Weighing = ONCE) -> None:
+        if weighing.weight is None and not self._slices.is_grid:
+            self._waiting.append(_Rows(probability, label, weighing))
             self._waiting_scores += probability.size
             self._fold(self._enough)
             return
         for some in _blocks(probability):
-            self._add(
-                probability[some],
-                label[some],
-                counts=None if counts is None else counts[some],
-                weight=None if weight is None else weight[some],
-            )
+            self._add(probability[some], label[some], weighing.of(some))
 
     def add(self, other: Self) -> None:
         if other._slices.is_grid:
@@ -212,7 +200,7 @@ class RunningClasses:
         for part in other._parts:
             self._take(part)
         for rows in other._waiting:
-            self.add_rows(rows.probability, rows.label, counts=rows.counts)
+            self.add_rows(*rows)
 
     def tables(self) -> dict[str, Table]:
         """Return the table of every class, in the order of the classes."""
@@ -276,17 +264,14 @@ class RunningClasses:
         """Return the table of a class over the rows that wait."""
         score = np.concatenate([rows.probability[:, place] for rows in self._waiting])
         right = np.concatenate([rows.label == place for rows in self._waiting])
-        if all(rows.counts is None for rows in self._waiting):
+        if all(rows.weighing.is_once for rows in self._waiting):
             return ScoreTable.from_rows(score, right)
-        counts = [
-            np.ones(rows.label.size, np.int64) if rows.counts is None else rows.counts
-            for rows in self._waiting
-        ]
+        counts = [rows.weighing.times(rows.label.size) for rows in self._waiting]
         return ScoreTable.from_rows(score, right, counts=np.concatenate(counts))
 
     def _surely_too_many(self) -> bool:
         """Whether the rows that wait have more distinct scores than may be, found without sorting them."""
-        if self._limit is None or any(rows.counts is not None for rows in self._waiting):
+        if self._limit is None or not all(rows.weighing.is_once for rows in self._waiting):
             return False
         most = self._most(self._limit)
         waiting = [rows.probability for rows in self._waiting]
@@ -300,18 +285,16 @@ class RunningClasses:
         for part in parts:
             self._take(part)
         for rows in waiting:
-            self.add_rows(rows.probability, rows.label, counts=rows.counts)
+            self.add_rows(*rows)
 
-    def _add(
-        self, probability: Floats, label: Integers, *, counts: Integers | None, weight: Floats | None
-    ) -> None:
+    def _add(self, probability: Floats, label: Integers, weighing: Weighing) -> None:
         """Add scores of single classes, in cells side by side once these are grids."""
         count = len(self._names)
         every = np.arange(label.size)
         if self._slices.is_grid and ClassCells.worth_it(count):
             if self._cells is None:
                 self._cells = ClassCells(count)
-            left, code = self._cells.add(probability, label, counts)
+            left, code = self._cells.add(probability, label, weighing.counts)
             row, code = np.append(every, left), np.append(label, code)
         else:
             row, code = np.repeat(every, count), np.tile(np.arange(count), label.size)
@@ -320,8 +303,7 @@ class RunningClasses:
             probability[row, code],
             label[row] == code,
             part=code,
-            counts=None if counts is None else counts[row],
-            weight=None if weight is None else weight[row],
+            weighing=weighing.of(row),
         )
 
 
@@ -337,15 +319,14 @@ class Losses(Moments):
     worst: float = 0.0
     noise: ExactSum = field(default_factory=ExactSum)
 
-    def add(self, loss: Floats, weight: Floats | None, counts: Integers | None, *, worst: float) -> None:
-        """Add rows, with importance weights, frequencies or neither; `worst` is the most they could have."""
+    def add(self, loss: Floats, weighing: Weighing, *, worst: float) -> None:
+        """Add rows; `worst` is the most they could have."""
         self.worst = max(self.worst, worst)
         finite = np.isfinite(loss)
         if not finite.all():
-            self.infinite += int(np.count_nonzero(~finite) if counts is None else counts[~finite].sum())
-            loss = loss[finite]
-            weight = None if weight is None else weight[finite]
-            counts = None if counts is None else counts[finite]
+            self.infinite += weighing.number(~finite)
+            loss, weighing = loss[finite], weighing.of(finite)
+        counts, weight = weighing
         if weight is None:
             self.add_values(loss, counts)
         else:
@@ -386,16 +367,9 @@ class TopCells:
         self._code: Integers = np.zeros(0, np.int64)
         self._sums: npt.NDArray[np.int64 | np.float64] = np.zeros((_OF_ALL + _OF_RANK * ranks, 0), np.int64)
 
-    def add_rows(
-        self,
-        probability: Floats,
-        label: Integers,
-        *,
-        counts: Integers | None = None,
-        weight: Floats | None = None,
-    ) -> None:
+    def add_rows(self, probability: Floats, label: Integers, weighing: Weighing = ONCE) -> None:
         """Add rows; of equal probabilities that of the first class counts as the larger."""
-        rows = np.ones(label.size, np.int64) if counts is None else counts
+        rows, weight = weighing.times(label.size), weighing.weight
         times, squared = (rows, rows) if weight is None else (weight, weight**2)
         self.weighted = self.weighted or weight is not None
         code = np.zeros(label.size, np.int64)
@@ -510,15 +484,9 @@ class ClassSums:
         self.correct = np.zeros(count, np.int64)
 
     def add_rows(
-        self,
-        probability: Floats,
-        label: Integers,
-        predicted: Integers,
-        *,
-        counts: Integers | None = None,
-        weight: Floats | None = None,
+        self, probability: Floats, label: Integers, predicted: Integers, weighing: Weighing = ONCE
     ) -> None:
-        times = np.ones(label.size, np.int64) if counts is None else counts
+        times, (counts, weight) = weighing.times(label.size), weighing
         self.rows += int(times.sum())
         if weight is not None:
             self.weighted = True
@@ -529,9 +497,9 @@ class ClassSums:
         self.contradicting += int(times[impossible].sum())
         for name, losses in self.losses.items():
             if name is ClassMeasure.CLASS_BRIER:
-                losses.add(brier_of(probability, label), weight, counts, worst=2.0)
+                losses.add(brier_of(probability, label), weighing, worst=2.0)
                 continue
-            losses.add(log_loss_of(probability, label), weight, counts, worst=worst_log_loss(probability))
+            losses.add(log_loss_of(probability, label), weighing, worst=worst_log_loss(probability))
         if weight is None and self.losses:
             noises = noise_of(probability, self.losses)
             for losses, noise in zip(self.losses.values(), noises, strict=True):
@@ -540,7 +508,7 @@ class ClassSums:
                 else:
                     losses.noise.add_repeated(noise, counts)
         if self.top is not None:
-            self.top.add_rows(probability, label, counts=counts, weight=weight)
+            self.top.add_rows(probability, label, weighing)
         np.add.at(self.labelled, label, times)
         np.add.at(self.predicted, predicted, times)
         np.add.at(self.correct, label[hit], times[hit])

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from calibcli.errors import InputProblem
 from calibcli.names import EXACT_LIMIT
-from calibcli.stats.table import Floats, Integers, ScoreTable, merge_all, run_starts
+from calibcli.stats.table import ONCE, Floats, ScoreTable, Weighing, merge_all, run_starts
 from calibcli.stats.table.grid import GridAccumulator, Table
 
 Part = TypeVar("Part")
@@ -191,17 +191,10 @@ class RunningTable:
         """Whether the limit has been passed."""
         return self._grid is not None
 
-    def add_rows(
-        self,
-        score: Floats,
-        label: npt.NDArray[np.bool_],
-        *,
-        counts: Integers | None = None,
-        weight: Floats | None = None,
-    ) -> None:
+    def add_rows(self, score: Floats, label: npt.NDArray[np.bool_], weighing: Weighing = ONCE) -> None:
         """Add rows as `ScoreTable.from_rows` takes them."""
-        if counts is not None or weight is not None:
-            self.add(ScoreTable.from_rows(score, label, counts=counts, weight=weight))
+        if not weighing.is_once:
+            self.add(ScoreTable.from_rows(score, label, counts=weighing.counts, weight=weighing.weight))
             return
         if self._grid is not None:
             self._grid.add_rows(score, label)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from calibcli.errors import InputProblem, TooManyCells
 from calibcli.names import EXACT_LIMIT
-from calibcli.stats.table import Floats, Integers, ScoreTable, WeightColumns, run_sums, sealed
+from calibcli.stats.table import ONCE, Floats, Integers, ScoreTable, Weighing, WeightColumns, run_sums, sealed
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.grid import GridTable, Table
 from calibcli.stats.table.running import Parts
@@ -231,11 +231,10 @@ class RunningSlices:
         *,
         names: Sequence[Name],
         code: Integers,
-        counts: Integers | None = None,
-        weight: Floats | None = None,
+        weighing: Weighing = ONCE,
     ) -> None:
         """Add rows as `ScoreTable.from_rows` takes them."""
-        self.add_numbered(score, label, part=self.registry.places(names)[code], counts=counts, weight=weight)
+        self.add_numbered(score, label, part=self.registry.places(names)[code], weighing=weighing)
 
     def add_numbered(
         self,
@@ -243,11 +242,10 @@ class RunningSlices:
         label: npt.NDArray[np.bool_],
         *,
         part: Integers,
-        counts: Integers | None = None,
-        weight: Floats | None = None,
+        weighing: Weighing = ONCE,
     ) -> None:
         """Add rows of parts that have numbers of their own, and no names."""
-        number = np.ones(score.size, np.int64) if counts is None else counts
+        number, weight = weighing.times(score.size), weighing.weight
         ones = label.astype(np.int64)
         real: tuple[Floats, ...] = ()
         if weight is not None:

@@ -19,7 +19,7 @@ from calibcli.stats.curves.thresholds import (
 from calibcli.stats.measures.decompositions import corp_part
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.measures.scores import brier
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.grid import grid_of
 
 AWKWARD = [0.0, 5e-324, 1e-9, 0.25, 0.5, 0.7, 1.0 - 2.0**-53, 1.0]
@@ -303,7 +303,7 @@ def test_weights_and_clusters_leave_values_alone() -> None:
     for one in (*found, *(each.without_intervals() for each in plain)):
         assert all(number.interval is None for number in one.numbers.values())
     sums = PairedSums(thresholds=AT)
-    sums.add(first, second, label, weight=ones)
+    sums.add(first, second, label, Weighing(weight=ones))
     less = against_first(found, found, sums.moves, rows=sums.rows, confidence=0.95)
     assert [one.over_first for one in less] == [Stated(0.0, None)] * len(AT)
 

@@ -23,7 +23,7 @@ from calibcli.stats.measures.classes.differences import JOINT, ClassDifferences,
 from calibcli.stats.measures.differences import PAIRED, Difference
 from calibcli.stats.measures.l2 import t_statistic
 from calibcli.stats.measures.scores import brier, log_loss
-from calibcli.stats.table import Floats, Integers, sliced
+from calibcli.stats.table import Floats, Integers, Weighing, sliced
 from calibcli.stats.table import classes as class_tables
 from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.classes import ClassSums, RunningClasses
@@ -389,7 +389,7 @@ def added(
     """Return the sums of rows that come at once."""
     sums = ClassDifferences((0, 1, 2))
     sides = [Predicted(one, one.argmax(axis=1)) for one in (first, second)]
-    sums.add_rows(*sides, label, counts=counts, weight=weight)
+    sums.add_rows(*sides, label, Weighing(counts, weight))
     return sums
 
 

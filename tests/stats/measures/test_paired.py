@@ -28,7 +28,7 @@ from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.histogram import Histogram
 from calibcli.stats.recalibrators.isotonic import Isotonic
 from calibcli.stats.recalibrators.lookup import BinMap
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 
 BRIER, LOG_LOSS = PAIRED
 INSIDE = st.floats(1e-12, 1 - 1e-12)
@@ -46,7 +46,7 @@ def sums_of(*parts: tuple[np.ndarray, ...], **weights: Any) -> PairedSums:
     whole = PairedSums()
     for part in parts:
         one = PairedSums()
-        one.add(*part, **weights)
+        one.add(*part, Weighing(**weights))
         whole.merge(one)
     return whole
 
@@ -365,10 +365,10 @@ def test_weighted_difference_here_strays_by_what_labels_move(name: MeasureName) 
     score, label, weight = generator.random(80), generator.random(80) < 0.5, generator.lognormal(size=80)
     other = 0.9 * score + 0.03
     whole, parts = PairedSums(), PairedSums()
-    whole.add(other, score, label, weight=weight)
+    whole.add(other, score, label, Weighing(weight=weight))
     for some in (slice(0, 30), slice(30, 80)):
         one = PairedSums()
-        one.add(other[some], score[some], label[some], weight=weight[some])
+        one.add(other[some], score[some], label[some], Weighing(weight=weight[some]))
         parts.merge(one)
     found = whole.difference_here(name, confidence=0.9)
     assert parts.difference_here(name, confidence=0.9) == found
@@ -380,5 +380,5 @@ def test_weighted_difference_here_strays_by_what_labels_move(name: MeasureName) 
     assert bounds(whole.turned().difference_here(name, confidence=0.9)) == pytest.approx(
         (-found.value - margin, -found.value + margin), rel=1e-9
     )
-    whole.add(np.array([0.5]), np.array([1.0]), np.array([True]), weight=np.array([1.0]))
+    whole.add(np.array([0.5]), np.array([1.0]), np.array([True]), Weighing(weight=np.array([1.0])))
     assert (whole.difference_here(name, confidence=0.9).interval is None) == (name is LOG_LOSS)

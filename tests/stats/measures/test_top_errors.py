@@ -11,7 +11,7 @@ from calibcli.names import Binning
 from calibcli.stats.measures import TopError
 from calibcli.stats.measures.classes.binned import top_errors
 from calibcli.stats.measures.l2 import debiased_l2, t_variance
-from calibcli.stats.table import Floats, Integers, ScoreTable
+from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
 from calibcli.stats.table.classes import TopCells
 from class_rows import drawn_rows
@@ -31,7 +31,7 @@ def errors_of(
 ) -> tuple[TopError, ...]:
     """Return the errors of rows."""
     cells = TopCells(ranks, bins)
-    cells.add_rows(probability, label, counts=counts, weight=weight)
+    cells.add_rows(probability, label, Weighing(counts, weight))
     return top_errors(cells, confidence=0.95)
 
 

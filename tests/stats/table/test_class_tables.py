@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table import classes as class_tables
 from calibcli.stats.table.classes import RunningClasses
 
@@ -30,7 +30,7 @@ def test_tables_are_those_of_the_columns(data: Any) -> None:
         patch.setattr(class_tables, "_MOST_WAITING", 1 << 20)
         whole, part = RunningClasses(NAMES, limit), RunningClasses(NAMES, limit)
         for some in np.array_split(np.arange(count), data.draw(st.integers(1, 5))):
-            part.add_rows(probability[some], label[some], counts=None if counts is None else counts[some])
+            part.add_rows(probability[some], label[some], Weighing(counts).of(some))
             if data.draw(st.booleans()):
                 whole.add(copy.copy(part) if data.draw(st.booleans()) else part)
                 part = RunningClasses(NAMES, limit)
@@ -49,7 +49,7 @@ def test_tables_are_those_of_the_columns(data: Any) -> None:
         return
     assert {table.kind for table in found.values()} == {"grid"}
     once = RunningClasses(NAMES, limit)
-    once.add_rows(probability, label, counts=counts)
+    once.add_rows(probability, label, Weighing(counts))
     assert found == once.tables()
     for name, table in expected.items():
         assert found[name].total_rows == table.total_rows
@@ -61,7 +61,7 @@ def test_weights_have_the_limit_of_one_score() -> None:
     rng = np.random.default_rng(0)
     probability, label = rng.dirichlet([1.0, 1.0, 1.0], 50), rng.integers(0, 3, 50)
     whole = RunningClasses(NAMES, 150)
-    whole.add_rows(probability, label, weight=rng.random(50))
+    whole.add_rows(probability, label, Weighing(weight=rng.random(50)))
     assert all(table.weighted for table in whole.tables().values())
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning
-from calibcli.stats.table import ScoreTable, merge_all, sliced
+from calibcli.stats.table import ScoreTable, Weighing, merge_all, sliced
 from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.derived import cells_as_scores, draw_folds, split_table, with_scores
 from calibcli.stats.table.grid import Table, cell_and_edge, grid_of
@@ -180,7 +180,9 @@ def test_more_rows_in_a_cell_than_sums_can_hold_are_refused() -> None:
     counts = np.full(30, 10_000_001)
     slices = RunningSlices()
     slices.become_grid()
-    slices.add_rows(score, score > 0.5, names=[("a",)], code=np.zeros(30, np.int64), counts=counts)
+    slices.add_rows(
+        score, score > 0.5, names=[("a",)], code=np.zeros(30, np.int64), weighing=Weighing(counts)
+    )
     for read, hint in ((slices.tables, "pass --exact"), (slices.cells, "smaller batches")):
         with pytest.raises(InputProblem, match="rows of a group have nearly the same score") as refused:
             read()
@@ -191,7 +193,13 @@ def test_weights_past_the_limit_are_refused() -> None:
     """Sums of importance weights are no whole numbers, and need exact tables."""
     slices = RunningSlices(10)
     ones = np.ones(50)
-    slices.add_rows(np.arange(50) / 50, ones > 0, names=[("a",)], code=np.zeros(50, np.int64), weight=ones)
+    slices.add_rows(
+        np.arange(50) / 50,
+        ones > 0,
+        names=[("a",)],
+        code=np.zeros(50, np.int64),
+        weighing=Weighing(weight=ones),
+    )
     with pytest.raises(InputProblem, match="the groups have over 10 distinct scores"):
         slices.tables()
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
 from calibcli.names import EXACT_LIMIT
-from calibcli.stats.table import ScoreTable, running
+from calibcli.stats.table import ScoreTable, Weighing, running
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.running import RunningTable
 
@@ -107,8 +107,8 @@ def test_counts_and_weights_are_added() -> None:
     score, label = rows(5, 60, decimals=1)
     counts, weight = np.arange(60) % 4, np.linspace(0.1, 2, 60)
     counted, weighted = RunningTable(), RunningTable()
-    counted.add_rows(score, label, counts=counts)
-    weighted.add_rows(score, label, weight=weight)
+    counted.add_rows(score, label, Weighing(counts))
+    weighted.add_rows(score, label, Weighing(weight=weight))
     assert counted.table() == ScoreTable.from_rows(score, label, counts=counts)
     assert weighted.table() == ScoreTable.from_rows(score, label, weight=weight)
 
@@ -117,7 +117,7 @@ def test_weights_past_the_limit_are_refused() -> None:
     """Importance weights need the exact table, and the hint says how to allow it."""
     table = RunningTable(limit=10)
     score, label = rows(6, 60)
-    table.add_rows(score, label, weight=np.ones(60))
+    table.add_rows(score, label, Weighing(weight=np.ones(60)))
     with pytest.raises(InputProblem, match="exact table") as caught:
         table.table()
     assert "--exact" in str(caught.value.hint)

@@ -3,12 +3,11 @@
 from dataclasses import field
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.names import ClassMeasure
 from calibcli.stats.measures.differences import PAIRED, Compared, PairedSums, worst_of_scores
 from calibcli.stats.measures.scores import losses_of_rows
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import ONCE, Floats, Integers, Weighing
 from calibcli.stats.table.classes import brier_of, log_loss_of
 from calibcli.stats.table.value_cells import worst_log_loss
 from calibcli.values import dataclass
@@ -58,23 +57,15 @@ class _OfClass:
         first: Predicted,
         second: Predicted,
         label: Integers,
-        *,
-        counts: Integers | None,
-        weight: Floats | None,
+        weighing: Weighing,
     ) -> None:
         one, two = (np.ascontiguousarray(side.probability[:, place]) for side in (first, second))
         positive = label == place
-        self.rest.add(one, two, positive, counts=counts, weight=weight)
+        self.rest.add(one, two, positive, weighing)
         before, after = first.place == place, second.place == place
-        self.moved += _number(before != after, counts)
+        self.moved += weighing.number(before != after)
         both = np.flatnonzero(before & after)
-        self.top.add(
-            one[both],
-            two[both],
-            positive[both],
-            counts=None if counts is None else counts[both],
-            weight=None if weight is None else weight[both],
-        )
+        self.top.add(one[both], two[both], positive[both], weighing.of(both))
 
 
 class ClassDifferences:
@@ -89,17 +80,12 @@ class ClassDifferences:
         self._of = {place: _OfClass() for place in places}
 
     def add_rows(
-        self,
-        first: Predicted,
-        second: Predicted,
-        label: Integers,
-        *,
-        counts: Integers | None = None,
-        weight: Floats | None = None,
+        self, first: Predicted, second: Predicted, label: Integers, weighing: Weighing = ONCE
     ) -> None:
         one, two = (side.losses(label) for side in (first, second))
         self.joint.add_losses(
             {name: (one[name], two[name]) for name in JOINT},
+            weighing,
             worst={
                 ClassMeasure.CLASS_LOG_LOSS: (
                     worst_log_loss(first.probability),
@@ -108,18 +94,15 @@ class ClassDifferences:
                 ClassMeasure.CLASS_BRIER: (2.0, 2.0),
                 ClassMeasure.ACCURACY: (1.0, 1.0),
             },
-            counts=counts,
-            weight=weight,
         )
         self.confidence.add_losses(
             {name: (one[name], two[name]) for name in PAIRED},
+            weighing,
             worst=worst_of_scores(first.top, second.top),
-            counts=counts,
-            weight=weight,
         )
-        self.changed += _number(first.place != second.place, counts)
+        self.changed += weighing.number(first.place != second.place)
         for place, sums in self._of.items():
-            sums.add(place, first, second, label, counts=counts, weight=weight)
+            sums.add(place, first, second, label, weighing)
 
     def merge(self, later: "ClassDifferences") -> None:
         self.joint.merge(later.joint)
@@ -139,7 +122,3 @@ class ClassDifferences:
         """Return the differences of the rows that predict a class, or None where the sides have others."""
         sums = self._of.get(place)
         return None if sums is None or sums.moved else sums.top
-
-
-def _number(which: npt.NDArray[np.bool_], counts: Integers | None) -> int:
-    return int(np.count_nonzero(which)) if counts is None else int(counts[which].sum())

@@ -175,7 +175,7 @@ class LeastSeen:
         low = float(some.min(initial=1.0))
         if low >= limit:
             return
-        times = np.ones(some.shape[0], np.int64) if block.counts is None else block.counts
+        times = block.weighing.times(some.shape[0])
         small = np.count_nonzero(some < limit, axis=1)
         self._small += int(small @ times)
         self._rows += int(times[small > 0].sum())

@@ -262,7 +262,7 @@ class _Part:
             block.weights,
             hashes_of(block.probability, block.label),
             draws_of(block.probability, block.label),
-            block.weight is not None,
+            block.weighing.weight is not None,
         )
 
 

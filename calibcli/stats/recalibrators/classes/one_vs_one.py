@@ -140,6 +140,5 @@ def _add(running: RunningSlices, block: ClassBlock, pairs: Iterable[Pair]) -> No
             score,
             block.label[rows] == first,
             part=np.full(rows.size, place),
-            counts=None if block.counts is None else block.counts[rows],
-            weight=None if block.weight is None else block.weight[rows],
+            weighing=block.weighing.of(rows),
         )
