@@ -120,6 +120,8 @@ def summary_of_input(
         more = [] if len(resolved.classes) <= _LISTED else ["..."]
         listed = ", ".join([*named, *more])
         notes.append(f"labels are numbers, read as places from 0: {listed}; --classes names them otherwise")
+    if counted := fault_words.counted_from_one(findings, resolved):
+        notes.append(f"column {resolved.label!r}: {counted}")
     return InputSummary(
         files=tuple(str(file) for file in files),
         score=resolved.shown_score,

@@ -47,6 +47,10 @@ _TWICE = (
     "these scores look like outputs of this map, not like the scores that it was fitted to: has it been "
     "applied to them already?"
 )
+_HUNDREDFOLD = (
+    "half of these scores or more lie beyond those that the map was fitted to, and read as {} they would lie "
+    "where those did: {} reads them so"
+)
 _TEN, _NINETY = LEVELS.index(10), LEVELS.index(90)
 # The log-odds of 0 and 1 are infinite, and those past this are not told from them.
 _FARTHEST = 36.0
@@ -318,6 +322,8 @@ def scale_notes(seen: Seen | None, artifact: "OneMap", *, column: str) -> tuple[
         outputs = _log_odds(np.sort(artifact.recalibrator.predict(np.array(fitted))))
         if _applied_before(here, there, outputs=outputs):
             return (f"{column}: {_TWICE}",)
+        if (what := _hundredfold(seen, scale, fitted=there)) is not None:
+            return (f"{column}: {_HUNDREDFOLD.format(what, _WAYS[what].removeprefix('pass '))}",)
     if _all_outputs(seen, artifact):
         return (f"{column}: {_TWICE}",)
     if scale is not Scale.LOGIT or not _within(seen, 1.0):
@@ -341,6 +347,20 @@ def _readings(seen: Seen, scale: Scale, *, fitted: Floats) -> Iterator[tuple[str
         # Past that the log-odds are not known any more, only that they are at least so high.
         shares = np.where(logits >= _FARTHEST, np.maximum(fitted, shares), shares)
         yield _PERCENT, shares, np.array([0.0, _FARTHEST])
+
+
+def _hundredfold(seen: Seen, scale: Scale, *, fitted: Floats) -> str | None:
+    """Return what scores seem to be that are a hundred times too high or low for a map; None for nothing.
+
+    Their spread says nothing, since that of small log-odds stays what it was.
+    """
+    others = {Scale.PROB: (_PERCENT, 0.01), Scale.PERCENT: (_PROBABILITIES, 100.0)}
+    what, times = others.get(scale, ("", math.nan))
+    otherwise = np.array(seen.quantiles) * times
+    if not otherwise[-1] <= 1.0:
+        return None
+    apart = _outside(_log_odds(seen.quantiles), fitted[[0, -1]]) >= _APART
+    return what if apart and _agrees(_log_odds(otherwise), fitted) else None
 
 
 def _within(seen: Seen, most: float) -> bool:

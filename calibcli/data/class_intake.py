@@ -186,6 +186,10 @@ class ClassIntake(Intake):
     def _whole(self, probability: Sequence[Floats], labels: Labels, places: Places) -> Rows:
         """Return the rows that are left, seen by their most probable class."""
         given = ClassRows.of(probability[0], places.select(cast("Integers", labels.place)))
+        if self._by_places or self.findings.counted_classes:
+            self.findings.of_first_class += int(np.count_nonzero(given.label == 0))
+            self.findings.right += int(np.count_nonzero(given.correct))
+            self.findings.one_before += int(np.count_nonzero(given.predicted == given.label - 1))
         return Rows(given.confidence, given.correct, classes=given)
 
     def _in_view(self, whole: Rows) -> Rows:
@@ -212,6 +216,11 @@ class ClassIntake(Intake):
         if several.view is ViewName.ONE_VS_REST and one is not None:
             score, label = classes.probability[:, one], classes.label == one
         return replace(whole, score=score, label=label, classes=classes)
+
+    @property
+    def _by_places(self) -> bool:
+        """Whether classes are called by their places, counted from 0."""
+        return all(name == str(place) for place, name in enumerate(self._probs.classes))
 
     @property
     def _several(self) -> SeveralClasses:

@@ -1,6 +1,7 @@
 """Faults to the one line that a user reads."""
 
 import ast
+import math
 import re
 import shlex
 from collections.abc import Iterable
@@ -100,6 +101,29 @@ def soft_words(rows: int) -> str:
     """Return that labels are neither 0 nor 1 and count as 0, as soft labels may without being meant to."""
     are, count = ("labels are numbers", "count") if rows != 1 else ("label is a number", "counts")
     return f"{rows:,} {are} between 0 and 1, and {count} as 0"
+
+
+# So many classes are all named in what there is to type.
+_MOST_NAMED = 20
+# So many standard errors must the rows be apart by which labels seem to be counted from 1.
+_HARDLY_BY_CHANCE = 3.0
+
+
+def counted_from_one(findings: Findings, resolved: ResolvedColumns) -> str:
+    """Return that labels seem to be counted from 1 where they were read as counted from 0; else nothing."""
+    before, right, classes = findings.one_before, findings.right, resolved.classes
+    if findings.of_first_class or before - right <= _HARDLY_BY_CHANCE * math.sqrt(before + right):
+        return ""
+    rows = "1 row gives" if before == 1 else f"{before:,} rows give"
+    seen = f"{rows} the largest probability to the class before their label, {right:,} to their label"
+    last = len(classes)
+    names = map(str, range(1, last + 1)) if last <= _MOST_NAMED else ("1", "2", "...", str(last))
+    way = (
+        "take 1 from each"
+        if findings.counted_classes
+        else f"name the columns so: --classes {','.join(names)}"
+    )
+    return f"no label is {classes[0]!r}, and {seen}: if labels are counted from 1, {way}"
 
 
 def mixed(findings: Findings) -> InputProblem | None:

@@ -161,6 +161,9 @@ class Findings:
         phrases: Scores in words that stand for no number, the first `MOST_PHRASES`, by place among the score
             columns and by phrase.
         counted_classes: Whether labels of several classes with names were numbers, read as places from 0.
+        of_first_class: Rows whose label is the first of several classes that are called 0, 1, 2, ...
+        right: Of such rows, those whose most probable class is their label.
+        one_before: Those whose most probable class is the one before their label.
     """
 
     faults: dict[tuple[FaultKind, int], Fault] = field(default_factory=dict)
@@ -192,6 +195,9 @@ class Findings:
     sums: RowSums | None = None
     hard_scores: bool = True
     counted_classes: bool = False
+    of_first_class: int = 0
+    right: int = 0
+    one_before: int = 0
     phrases: dict[tuple[int, str], Fault] = field(default_factory=dict)
 
     @property

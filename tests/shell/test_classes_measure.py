@@ -291,13 +291,39 @@ def test_labels_that_are_names_are_not_said_to_be_places(
         assert json.loads(capsys.readouterr().out)["input"]["notes"] == []
 
 
-PROBS = ("--probs", "p_*", "-y", "label")
-
-
 @pytest.fixture
 def large_zoo(tmp_path: Path) -> Path:
     """Return a CSV file of three classes."""
     return write_zoo(tmp_path / "large_zoo.csv", 1200, seed=2)
+
+
+PROBS = ("--probs", "p_*", "-y", "label")
+
+
+@pytest.mark.parametrize("names", [("0", "1", "2"), ("cat", "dog", "fox")])
+def test_labels_that_are_counted_from_1_are_said_where_the_last_class_is_not_there(
+    run: Run, tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    """Every label is the number of a class then, and no error; a class that is not there says nothing."""
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 300)
+    probability = rng.dirichlet(np.ones(3), 300) * 0.4
+    probability[np.arange(300), truth] += 0.6
+    columns = {f"p_{name}": column for name, column in zip(names, probability.T, strict=True)}
+    path = in_csv(tmp_path / "shifted.csv", {**columns, "label": truth + 1})
+    said = run("measure", path, *PROBS, code=0).out
+    way = "--classes 1,2,3" if names[0] == "0" else "take 1 from each"
+    right = int((probability.argmax(axis=1) == truth + 1).sum())
+    expected = f"to the class before their label, {right} to their label: if labels are counted from 1, "
+    assert expected in said
+    assert way in said
+    assert "counted from 1" not in run("measure", path, *PROBS, "--classes", "1,2,3", code=0).out
+    # Where the first class is really not there, its probabilities are small.
+    away = {
+        f"p_{name}": column for name, column in zip(names, np.roll(probability, 1, axis=1).T, strict=True)
+    }
+    other = in_csv(tmp_path / "away.csv", {**away, "label": truth + 1})
+    assert "counted from 1" not in run("measure", other, *PROBS, code=0).out
 
 
 def test_rules_of_all_classes_are_judged_beside_others(run: Run, large_zoo: Path) -> None:

@@ -335,6 +335,30 @@ def test_a_map_over_its_own_output_is_noted(run: Run, tmp_path: Path, method: st
         assert found == {(one, of): of == "calibrated" for one, of in found}
 
 
+def test_percentages_that_are_all_below_1_are_noted_beside_the_fit_rows(run: Run, tmp_path: Path) -> None:
+    """PDs of a good portfolio: no value is out of range, and log-odds are as far apart as they were."""
+    rng = np.random.default_rng(8)
+    share = 10 ** rng.uniform(-4.0, -2.1, 4_000)
+    label = (rng.random(share.size) < share).astype(int)
+    forms = {"prob": share, "percent": 100.0 * share}
+    paths = {
+        kind: in_csv(tmp_path / f"{kind}.csv", {"pd": found, "label": label}) for kind, found in forms.items()
+    }
+    for own, other, words in (
+        ("prob", "percent", "percentages they would lie where those did: --scale percent reads them so"),
+        ("percent", "prob", "probabilities they would lie where those did: --scale prob reads them so"),
+    ):
+        artifact = tmp_path / f"{own}.json"
+        fit = ("fit", paths[own], "-s", "pd", "-y", "label", "--scale", own, "-o", artifact)
+        run(*fit, code=0)
+        apply = ("apply", artifact, paths[other], "-s", "pd", "-o", tmp_path / "out.csv", "--force")
+        assert words in run(*apply, code=0).err
+        measure = ("measure", paths[other], "-s", "pd", "-y", "label", "--artifact", artifact, "-m", "brier")
+        assert words in run(*measure, code=0).out
+        assert "would lie where" not in run(*apply, "--scale", other, code=0).err
+        assert "would lie where" not in run(*measure[:1], paths[own], *measure[2:], code=0).out
+
+
 def test_predicted_labels_in_place_of_probabilities_are_noted(run: Run, tmp_path: Path) -> None:
     """As where columns were mixed up; fewer than 100 rows, and one score between, say nothing."""
     rng = np.random.default_rng(2)
