@@ -322,8 +322,8 @@ def scale_notes(seen: Seen | None, artifact: "OneMap", *, column: str) -> tuple[
         outputs = _log_odds(np.sort(artifact.recalibrator.predict(np.array(fitted))))
         if _applied_before(here, there, outputs=outputs):
             return (f"{column}: {_TWICE}",)
-        if (what := _hundredfold(seen, scale, fitted=there)) is not None:
-            return (f"{column}: {_HUNDREDFOLD.format(what, _WAYS[what].removeprefix('pass '))}",)
+        if (instead := _hundredfold(seen, scale, fitted=there)) is not None:
+            return (f"{column}: {_HUNDREDFOLD.format(instead, _WAYS[instead].removeprefix('pass '))}",)
     if _all_outputs(seen, artifact):
         return (f"{column}: {_TWICE}",)
     if scale is not Scale.LOGIT or not _within(seen, 1.0):
