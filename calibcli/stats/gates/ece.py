@@ -11,7 +11,7 @@ from calibcli.options.rules import Rule
 from calibcli.stats.bounds.betting import stakes_of_gate, stakes_of_rows
 from calibcli.stats.bounds.proportion import deviation_of_a_mean
 from calibcli.stats.gates.claim import ONE_LOOK, Bounds, Claim, Ground, RowsNeeded, Verdict
-from calibcli.stats.gates.rows_needed import first_rows, price_of_bets, promise, rows_needed
+from calibcli.stats.gates.rows_needed import first_rows, fresh_scores, price_of_bets, promise, rows_needed
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.bias import error_shares
 from calibcli.stats.measures.binned import grouped_residuals, mean_size
@@ -23,6 +23,7 @@ from calibcli.stats.measures.distance import (
     finer_bins,
     number_of_bins,
 )
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges, looks_discrete
 from calibcli.stats.table.grid import Table, open_variance, residuals
 
@@ -79,6 +80,9 @@ def _assumptions(ground: Ground, *, any_time: bool) -> tuple[str, ...]:
 # As a power of ten.
 _MOST_ROWS = 12.0
 
+# Scores that stand for parts of rows are counted in so many of them.
+_PARTS = 2.0**20
+
 # Where scores are few, up to twice as many rows may come with bins that happen to fit them worse.
 _AHEAD = np.linspace(1.0, 2.0, 17).tolist()
 
@@ -89,6 +93,7 @@ class DceGrowth:
     def __init__(self, table: Table) -> None:
         self._table = table
         self._variance = float(open_variance(table).sum()) / table.total_rows
+        self._fresh = table if looks_discrete(table) else _refreshed(table)
 
     def calibrated(self, rows: float, *, finer: bool = False) -> float:
         """Return the estimate that calibrated labels have on average at a number of rows, over the finer bins
@@ -96,24 +101,17 @@ class DceGrowth:
         """
         ahead = _AHEAD if looks_discrete(self._table) else [1.0]
         counts = {number_of_bins(math.ceil(rows * one)) for one in ahead}
-        return max(sum(self._over_bins(rows, finer_bins(count) if finer else count)) for count in counts)
+        return max(
+            sum(_over_bins(self._fresh, rows, finer_bins(count) if finer else count)) for count in counts
+        )
 
     def error(self, value: float) -> float:
         """Return an estimate from these rows without its noise, which adds up with errors as squares do."""
         rows = self._table.total_rows
         count = number_of_bins(rows)
-        rated, moved = min((self._over_bins(float(rows), one) for one in (count, finer_bins(count))), key=sum)
+        sizes = (_over_bins(self._table, float(rows), one) for one in (count, finer_bins(count)))
+        rated, moved = min(sizes, key=sum)
         return math.sqrt(max(0.0, (value - moved) ** 2 - rated**2))
-
-    def _over_bins(self, rows: float, count: int) -> tuple[float, float]:
-        """Return the mean distances from rates to midpoints and from scores to midpoints."""
-        table = self._table
-        sums = binned(table, Bins(Binning.EQUAL_WIDTH, equal_width_edges(count)))
-        middle = (np.arange(count) + 0.5) / count
-        more = rows / sums.total
-        mean, spread = more * (sums.score_sum - sums.weight * middle), np.sqrt(more * sums.variance)
-        moved = table.weight * np.abs(table.score - np.repeat(middle, np.diff(sums.starts)))
-        return float(mean_size(mean, spread).sum()) / rows, float(moved.sum()) / sums.total
 
     def price(self, rows: float, *, level: float, delta: float) -> float:
         """Return how far a bound lies beyond its mean, where the evidence must reach a level."""
@@ -151,6 +149,26 @@ class DceGrowth:
         sizes = (abs(float(one.sum())) / rows for one in (residual, residual * tilt))
         level, tilted = (max(0.0, size - noise) for size in sizes)
         return (level, 1.0), (tilted, 3.0)
+
+
+def _refreshed(table: Table) -> ScoreTable:
+    """Return scores as other rows will bring them: more of them, which fill more bins with their noise."""
+    score, rows = fresh_scores(table)
+    parts = np.rint(rows * _PARTS).astype(np.int64)
+    some = parts > 0
+    return ScoreTable(score[some], parts[some], np.zeros_like(parts[some]))
+
+
+def _over_bins(table: Table, rows: float, count: int) -> tuple[float, float]:
+    """Return the mean distances from rates to midpoints and from scores to midpoints, where so many rows fall
+    as those of a table.
+    """
+    sums = binned(table, Bins(Binning.EQUAL_WIDTH, equal_width_edges(count)))
+    middle = (np.arange(count) + 0.5) / count
+    more = rows / sums.total
+    mean, spread = more * (sums.score_sum - sums.weight * middle), np.sqrt(more * sums.variance)
+    moved = table.weight * np.abs(table.score - np.repeat(middle, np.diff(sums.starts)))
+    return float(mean_size(mean, spread).sum()) / rows, float(moved.sum()) / sums.total
 
 
 def _left(beyond: float, price: Callable[[float], float], digits: float) -> float:

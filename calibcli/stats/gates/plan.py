@@ -18,7 +18,7 @@ from calibcli.stats.bounds.means import bounded_differences
 from calibcli.stats.bounds.proportion import rate_bounds
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import LEAST_RARER, Ground
-from calibcli.stats.gates.rows_needed import Growth
+from calibcli.stats.gates.rows_needed import Growth, fresh_scores
 from calibcli.stats.gates.segments import SegmentGrowth, sizes_above, sizes_below, slowness
 from calibcli.stats.gates.smece import norm_may_stray
 from calibcli.stats.measures.bias import error_shares, least_by_mean
@@ -36,10 +36,6 @@ from calibcli.values import dataclass
 
 # Scores are kept to about so many values, each within one bin: labels tell neighbours apart by less.
 MOST_VALUES = 128
-
-# Noise at neighbouring scores adds up in smECE and in the distance to calibration, which also counts how far
-# scores move and bets on few values one by one: many stay many.
-_MANY_VALUES = 4_096
 
 CALIBRATED = "labels follow the scores"
 
@@ -130,20 +126,8 @@ def population_like(table: Table, *, bins: Bins, measure: MeasureName) -> Popula
     """Return the population in which scores fall as in a table, whatever its labels."""
     if measure not in (MeasureName.DCE, MeasureName.SMECE) or bins.edges is None:
         return population_of(table.score, table.rows.astype(np.float64), bins=bins)
-    # Evenly between rows of neighbouring scores, and as often one score as rows have it: no score of a few
-    # rows comes back. Half of the values go by the variance of labels: few scores may make most of the noise.
-    last = np.cumsum(table.rows) - 0.5
-    rank = np.column_stack((last - table.rows + 1.0, last)).ravel()
-    variance = table.rows * table.score * (1.0 - table.score)
-    parts = [one / one.sum() for one in (table.rows, variance) if one.any()]
-    gathered = np.append(0.0, np.cumsum(np.mean(parts, axis=0)))
-    ends = np.interp(
-        np.linspace(0.0, gathered[-1], _MANY_VALUES + 1), gathered, np.append(0.0, np.cumsum(table.rows))
-    )
-    at = np.interp(0.5 * (ends[1:] + ends[:-1]), rank, np.repeat(table.score, 2))
-    score, place = np.unique(at, return_inverse=True)
-    rows = np.bincount(place, np.diff(ends)).astype(np.float64)
-    return population_of(score, rows, bins=bins, most=_MANY_VALUES)
+    score, rows = fresh_scores(table)
+    return population_of(score, rows, bins=bins, most=score.size)
 
 
 def erring(population: Population, measure: MeasureName, error: float) -> tuple[Population, ...]:

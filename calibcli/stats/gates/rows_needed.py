@@ -8,10 +8,35 @@ import numpy as np
 from calibcli.stats.bounds import betting
 from calibcli.stats.gates.claim import Claim, Ground, RowsNeeded
 from calibcli.stats.numerics import crossing
+from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable
 from calibcli.stats.table.grid import Table
 
 _MOST_ROWS = 18.0  # as a power of ten
+
+# Noise at neighbouring scores adds up in smECE and in the distance to calibration, which also counts how far
+# scores move and bets on few values one by one: many stay many.
+_MANY_VALUES = 4_096
+
+
+def fresh_scores(table: Table) -> tuple[Floats, Floats]:
+    """Return scores, ascending, as those of other rows would fall, and how many rows of these each stands
+    for.
+
+    Evenly between rows of neighbouring scores, and as often one score as rows have it: no score of a few
+    rows comes back. Half of the values go by the variance of labels: few scores may make most of the noise.
+    """
+    last = np.cumsum(table.rows) - 0.5
+    rank = np.column_stack((last - table.rows + 1.0, last)).ravel()
+    variance = table.rows * table.score * (1.0 - table.score)
+    parts = [one / one.sum() for one in (table.rows, variance) if one.any()]
+    gathered = np.append(0.0, np.cumsum(np.mean(parts, axis=0)))
+    ends = np.interp(
+        np.linspace(0.0, gathered[-1], _MANY_VALUES + 1), gathered, np.append(0.0, np.cumsum(table.rows))
+    )
+    at = np.interp(0.5 * (ends[1:] + ends[:-1]), rank, np.repeat(table.score, 2))
+    score, place = np.unique(at, return_inverse=True)
+    return score, np.bincount(place, np.diff(ends)).astype(np.float64)
 
 
 class Growth:
