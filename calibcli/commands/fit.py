@@ -224,7 +224,9 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
     extras_request = ExtrasRequest(sliced=(RAW,)) if grouped else _extras_request(columns, options)
     gathered = read_tables(rows, extras_request=extras_request, twice=True)
     stood_in = _columns_in(gathered, rows)
-    columns = replace(columns, by=(), fitted=None if stood_in is None else stood_in[0])
+    # What was said of the columns stands in a summary, where one is read in place of files.
+    asked = gathered.resolved.requested
+    columns = replace(asked, by=(), fitted=None if stood_in is None else stood_in[0])
     choice: Choice | None = None
     once = options
     if which.of_one_score is FitMethod.AUTO:

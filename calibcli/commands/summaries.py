@@ -105,8 +105,24 @@ def gather_summaries(
     _refuse_other_columns(inputs[0], columns, whole)
     wanted = {RAW: None} if transforms is None else transforms
     tables = {key: _changed(inputs[0], whole.table, change) for key, change in wanted.items()}
-    resolved = ResolvedColumns(columns, whole.input.score, whole.input.label, whole.input.weight)
+    resolved = ResolvedColumns(
+        _as_read(columns, whole), whole.input.score, whole.input.label, whole.input.weight
+    )
     return Gathered(tables, whole.input, resolved)
+
+
+def _as_read(columns: Columns, whole: TableDocument) -> Columns:
+    """Return the columns with what was said of them when they were summarised, as of files it is said now."""
+    how = whole.how
+    phrases = None if how.score_map is None else tuple(how.score_map.items())
+    return replace(
+        columns,
+        weight=whole.input.weight,
+        weights_are=how.weights_are,
+        positive=how.positive,
+        scale=how.scale,
+        score_map=phrases,
+    )
 
 
 def added(parts: Sequence[tuple[str, TableDocument]], *, limit: int | None) -> TableDocument:

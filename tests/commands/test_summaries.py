@@ -126,6 +126,30 @@ def test_an_artifact_goes_over_a_summary_as_over_rows(run: Run, parts: list[str]
     assert (code, "keeps scores to" in err, "--exact" in err) == (2, True, True)
 
 
+@pytest.mark.parametrize(
+    "how",
+    [
+        ("--scale", "percent", "--positive", "1", "-w", "often", "--weights-are", "frequency"),
+        ("--scale", "logit", "-w", "weight"),
+        ("--score-map", "never=.1,often=.9", "-s", "said"),
+    ],
+)
+def test_a_fit_and_a_summary_of_a_summary_know_how_rows_were_read(
+    run: Run, parts: list[str], how: tuple[str, ...]
+) -> None:
+    """A map of logits is one of logits, also where it is fitted to a summary of them."""
+    rows = pq.read_table(parts[0])
+    said = pa.array(["never", "often"]).take(pa.array(np.rint(rows["score"].to_numpy()).astype(np.int8)))
+    pq.write_table(rows.append_column("said", said), "read.parquet")
+    asked = ("-y", "label", *(() if "said" in how else ("-s", "score")), *how)
+    kept = ("-m", "bias", "-q", "--force", "--summary-out")
+    assert run("measure", "read.parquet", *asked, *kept, "once.json").code == 0
+    assert run("measure", "once.json", *kept, "twice.json").code == 0
+    assert Path("twice.json").read_bytes() == Path("once.json").read_bytes()
+    fitted = run("fit", "read.parquet", *asked)
+    assert (fitted.code, run("fit", "once.json").out) == (0, fitted.out)
+
+
 def test_pictures_and_inspection_take_a_summary(run: Run, parts: list[str]) -> None:
     """As they take the files."""
     made = summarised(run, parts)
