@@ -14,7 +14,7 @@ from typing import Literal
 from calibcli.data.selection import EVERY_ROW, FileSelection
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import NEW_COLUMN, OnMissing, OnRange, OnSum, Scale, WeightMeaning
-from calibcli.options.numerals import in_full
+from calibcli.options.numerals import in_full, reads_as_number
 from calibcli.options.rows import Columns, MapColumns, SeveralClasses
 from calibcli.values import dataclass
 
@@ -25,7 +25,6 @@ _TRADE_NAMES = {
     "score": ("pd", "risk", "y_proba"),
     "label": ("y_true", "default", "default_flag", "death", "rain"),
 }
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _LISTED = 20
 # What forecasts are held against, where no column has it.
 _REFERENCES = frozenset({"climatology", "base_rate", "base rate", "prevalence"})
@@ -137,7 +136,7 @@ def separator_hint(header: Sequence[str], sought: Callable[[str], bool] | None =
     Names of a comma file may hold more of another mark than there are commas: that the other mark divides is
     said where a column sought is found by it.
     """
-    numbers = len(header) > 1 and all(_NUMBER.fullmatch(name.strip()) for name in header)
+    numbers = len(header) > 1 and all(map(reads_as_number, header))
     kinds = {
         "numbers: add a line above it": numbers,
         "a comment: take it out": len(header) == 1 and header[0].lstrip().startswith("#"),

@@ -26,7 +26,7 @@ MISSING = {"", "#n/a", "#n/a n/a", "#na", "n/a", "na", "nan", "-nan", "null", "n
     "1.#ind",
     "1.#qnan",
 }
-_INFINITE = {"inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"}
+INFINITE = {"inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"}
 _FILES = (".csv", ".tsv", ".json")
 _HOW = "write phrases with their numbers, 'very likely=.9,likely=.7', or name a .csv or .json file of them"
 
@@ -134,7 +134,7 @@ def number_in(text: str, known: Mapping[str, float], scale: Scale, *, decimal: s
         return known[phrase]
     if phrase in MISSING:
         return float("nan")
-    if phrase in _INFINITE:
+    if phrase in INFINITE:
         return float(phrase)
     shares = phrase.endswith("%") and scale in (Scale.PROB, Scale.PERCENT)
     exact = number_of(phrase.removesuffix("%") if shares else phrase, decimal=decimal)

@@ -22,8 +22,9 @@ import pyarrow.json as pa_json
 from calibcli.data.arrays import DAMAGED, VECTOR_KEYS, first_line, source_of
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.readers import Reader, chunks_of, kept_bytes, number_hint, text_problems
+from calibcli.data.score_words import INFINITE, MISSING
 from calibcli.errors import InputProblem
-from calibcli.options.numerals import ALIKE, is_respelled, number_name, number_of
+from calibcli.options.numerals import ALIKE, is_respelled, number_name, number_of, reads_as_number
 from calibcli.values import dataclass
 
 LIST = pa.list_(pa.float64())
@@ -41,13 +42,6 @@ _LARGEST = 1 << 63
 
 # Whole numbers below this are exact as floats.
 _EXACT = 1 << 53
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-
-# Text that stands for no number, and for the numbers that JSON has no token for.
-_MISSING = {"", "na", "n/a", "nan", "null", "none"}
-
-_INFINITE = re.compile(r"([+-]?)inf(inity)?", re.IGNORECASE)
 
 _TYPE_WORDS: tuple[tuple[type, str], ...] = (
     (bool, "true or false"),
@@ -217,9 +211,11 @@ def _as_number(value: object) -> float | None:
 
 
 def _number_in(text: str, whole: str) -> float | None:
-    if text.casefold() in _MISSING:
+    folded = text.casefold()
+    if folded in MISSING:
         return None
-    if _NUMBER.fullmatch(text) or _INFINITE.fullmatch(text):
+    # JSON has no token for what is infinite, and float takes digits that are none elsewhere.
+    if reads_as_number(text) or folded in INFINITE:
         return float(text)
     raise Unfit(said(whole))
 

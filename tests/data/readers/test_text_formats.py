@@ -16,7 +16,7 @@ from calibcli.data.readers import jsonl
 from calibcli.data.readers import jsonl as json_lines
 from calibcli.data.readers.csv import CsvReader
 from calibcli.data.tally import ExtrasRequest
-from calibcli.errors import CalibcliError, IdleOption, UsageProblem
+from calibcli.errors import CalibcliError, IdleOption, InputProblem, UsageProblem
 from calibcli.names import DataFormat, OnMissing
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat
 
@@ -282,13 +282,17 @@ def test_a_key_of_later_rows_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_numbers_in_quotes_are_numbers() -> None:
-    """As some exporters write them; NaN in quotes is missing, as in CSV."""
+    """As some exporters write them; missing is what CSV takes for missing, digits are those of CSV."""
     content = (
         b'{"score": "0.25", "label": "0"}\n{"score": " 5e-1", "label": "1"}\n{"score": "NaN", "label": 1}\n'
+        b'{"score": "#N/A", "label": 1}\n{"score": "1.#QNAN", "label": 1}\n'
     )
-    found = read(content, name="a.jsonl", columns=Columns("score", "label", on_missing=OnMissing.DROP))
-    assert (found.input.rows, found.input.dropped) == (2, 1)
+    columns = Columns("score", "label", on_missing=OnMissing.DROP)
+    found = read(content, name="a.jsonl", columns=columns)
+    assert (found.input.rows, found.input.dropped) == (2, 3)
     assert found.tables[RAW].score.tolist() == [0.25, 0.5]  # type: ignore[union-attr]
+    with pytest.raises(InputProblem, match="at row 6 is not a number"):
+        read(content + b'{"score": "\\u0660.\\u0665", "label": 1}\n', name="a.jsonl", columns=columns)
 
 
 def test_large_whole_numbers_tell_rows_apart() -> None:
