@@ -751,7 +751,10 @@ def _measures(
         caption=f"Measures of {_named(report.input)}",
         paper=(
             *pages.table_lines(report.table),
-            *map(Line, [*by_chance, *limited, *_curves(measures, field_name), *_methods(report, measures)]),
+            *map(
+                Line,
+                [*by_chance, *safe, *limited, *_curves(measures, field_name), *_methods(report, measures)],
+            ),
         ),
     )
 
