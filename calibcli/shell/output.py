@@ -6,10 +6,11 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from calibcli.ahead import Advance, Progress, unseen
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from typer import Context
 
     from calibcli.reports.input import InputSummary
-    from calibcli.reports.measure import TableSummary
+    from calibcli.reports.measure import MeasureReport, TableSummary
+    from calibcli.reports.segments import SegmentsReport
     from calibcli.show import Report
     from calibcli.show.blocks import Screen
 
@@ -164,17 +166,24 @@ def say_notes_beside(
     of_report: tuple[str, ...],
     *,
     table: "TableSummary | None" = None,
+    further: "Mapping[str, MeasureReport | SegmentsReport]" = MappingProxyType({}),
     quiet: bool,
 ) -> None:
-    """Write those notes to standard error that the format of a report has no place for."""
+    """Write those notes to standard error that the format of a report has no place for.
+
+    Those of further scores have the key of their slice before them, but where all rows have the same.
+    """
     if not kind.is_page:
         say_notes(source.notes, quiet=quiet)
     if kind in (ReportFormat.CSV, ReportFormat.JSON_LINES):
         from calibcli.show.pages import rounding_of
 
         say_rows(source, quiet=quiet)
-        say_notes(() if table is None else rounding_of(table), quiet=quiet)
-        say_notes(of_report, quiet=quiet)
+        said = (*(() if table is None else rounding_of(table)), *of_report)
+        own = [(key, (*rounding_of(one.table), *one.notes)) for key, one in further.items()]
+        say_notes(
+            (*said, *(f"{key}: {one}" for key, notes in own for one in notes if one not in said)), quiet=quiet
+        )
 
 
 def say_rows(source: "InputSummary", *, quiet: bool) -> None:

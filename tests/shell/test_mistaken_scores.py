@@ -57,6 +57,8 @@ def test_every_command_and_format_says_so(run: Run, applied: Path, tmp_path: Pat
     lines = [["measure", *one, "--format", name] for name in ("table", "md", "json", "jsonl", "csv")]
     lines += [["verify", *one, "--max-ece", "0.4", "--format", name] for name in ("table", "json", "csv")]
     lines += [["plot", *one, "--kind", "binned", "-o", tmp_path / "out.svg"]]
+    further = [*requested, "-s", "score", "-s", "calibrated", "-m", "ece"]
+    lines += [["measure", *further, "--format", name] for name in ("table", "json", "jsonl", "csv")]
     for words in lines:
         ended = run(*words)
         assert ended.code in (0, 4), ended.err

@@ -137,4 +137,5 @@ def segments(
     rows, kind = request_of(rows, out), format_of(out)
     report = segments_files(rows, options=options)
     write_report(report, kind, out, context)
-    say_notes_beside(kind, report.input, report.notes, table=report.table, quiet=out.quiet)
+    table, further = report.table, report.slices
+    say_notes_beside(kind, report.input, report.notes, table=table, further=further, quiet=out.quiet)

@@ -83,14 +83,17 @@ def measure(
     brief, complete = kind.is_page and not out.verbose, kind is ReportFormat.JSON
     options = replace(options, beside_raw=out.verbose, complete=complete, brief=brief)
     report: MeasureReport | CompatReport
+    further: Mapping[str, MeasureReport] = {}
     if compat is None:
         report = measure_files(rows, options=options, summary_out=summary_out)
+        further = report.further_scores
     else:
         from calibcli.commands.compat import compat_files
 
         report = compat_files(rows, tool=compat, options=options)
     write_report(report, kind, out, context)
-    say_notes_beside(kind, report.input, report.notes, table=report.table, quiet=out.quiet)
+    table = report.table
+    say_notes_beside(kind, report.input, report.notes, table=table, further=further, quiet=out.quiet)
 
 
 # What is asked of our numbers beside those of another tool; `raw` is what --verbose asks.
