@@ -261,7 +261,8 @@ def _refuse_other_columns(path: str, columns: Columns, whole: TableDocument) -> 
         raise UsageProblem(msg, "select rows where they are summarised")
     if columns.scale not in (None, how.scale):
         msg = f"{path} was read with --scale {how.scale.value}, not {columns.read_as.value}"
-        raise UsageProblem(msg, "leave out --scale, or summarise anew")
+        # That of an artifact stands here too, where nobody said one.
+        raise UsageProblem(msg, f"pass --scale {how.scale.value}, or summarise anew")
     if how.weights_are is not None and columns.weights_are not in (None, how.weights_are):
         msg = f"{path} was read with --weights-are {how.weights_are.value}, not {columns.weights_are.value}"
         raise UsageProblem(msg, "leave out --weights-are, or summarise anew")

@@ -245,7 +245,11 @@ def test_files_of_one_name_in_several_summaries_are_said(run: Run, parts: list[s
         (("measure", "a.json", "--by", "label"), 2, "without groups, clusters or other scores"),
         (("measure", "a.json", "--where", "score<1"), 2, "its rows can no longer be selected"),
         (("measure", "a.json", "--limit", "3"), 2, "its rows can no longer be selected"),
-        (("measure", "a.json", "--scale", "logit"), 2, "was read with --scale prob, not logit"),
+        (
+            ("measure", "a.json", "--scale", "logit"),
+            2,
+            "was read with --scale prob, not logit\nhint: pass --scale prob",
+        ),
         (
             ("measure", "w.json", "-w", "often", "--weights-are", "importance"),
             2,
