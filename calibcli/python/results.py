@@ -1,9 +1,7 @@
 """What `measure`, `compare` and `verify` return, how it shows itself, and reports that were saved."""
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from html import escape
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from calibcli.codec import ANY_NUMBER, Node
@@ -17,8 +15,7 @@ from calibcli.reports.maps import InspectReport
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.segments import Segment, SegmentsReport
 from calibcli.reports.verify import VerifyReport
-from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Paragraph, Tone
-from calibcli.show.words import four, printable
+from calibcli.show.blocks import Page
 from calibcli.stats.bounds import Interval
 from calibcli.stats.curves.net_benefit import NetBenefit
 from calibcli.stats.gates.claim import Verdict
@@ -59,6 +56,8 @@ class Shown(ABC):
         return self.text().rstrip("\n")
 
     def _repr_html_(self) -> str:
+        from calibcli.python.notebook import html_of_page
+
         return html_of_page(self.page())
 
 
@@ -107,17 +106,20 @@ class Named(Generic[Number]):
         return len(self.measures)
 
 
-def _notes(*notes: Sequence[str]) -> tuple[str, ...]:
-    """Return each note once, with options as keywords."""
-    return tuple(dict.fromkeys(said(one) for some in notes for one in some))
-
-
 class Reported(Tabled):
     """A result that is a report of a command."""
 
     __slots__ = ()
 
     report: MeasureReport | CompareReport | LeaderboardReport | VerifyReport | SegmentsReport | DriftReport
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that the reader should not miss, each once, with options as keywords."""
+        report = self.report
+        read = (report.old, report.new) if isinstance(report, DriftReport) else (report.input,)
+        found = (*(note for one in read for note in one.notes), *report.notes)
+        return tuple(dict.fromkeys(map(said, found)))
 
     def to_dict(self) -> dict[str, object]:
         """Return the document that the command writes with `--json`, as `calibcli schema` describes it."""
@@ -186,11 +188,6 @@ class Measured(Named[Estimate | ClassEstimate], Reported):
     def rows(self) -> int:
         """How many rows were measured."""
         return self.report.table.rows
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences that the reader should not miss."""
-        return _notes(self.report.input.notes, self.report.notes)
 
     def __getattr__(self, name: str) -> Estimate | ClassEstimate:
         # Asked for whatever else an object may have; before there is a report, and by copy and pickle, too.
@@ -384,11 +381,6 @@ class Segmented(Reported):
         return self.report.mce_p.value
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences that the reader should not miss."""
-        return _notes(self.report.input.notes, self.report.notes)
-
-    @property
     def slices(self) -> "dict[str, Segmented]":
         """The segments of further scores, by key such as "score=b"."""
         return {key: Segmented(one) for key, one in self.report.slices.items()}
@@ -443,11 +435,6 @@ class Drifted(Reported):
     def failed_by(self) -> tuple[str, ...]:
         """The names of those whose PSI is above `max_psi`; none without one."""
         return () if self.report.gate is None else self.report.gate.failed_by
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences that the reader should not miss."""
-        return _notes(self.report.old.notes, self.report.new.notes, self.report.notes)
 
     def lines(self) -> list[Mapping[str, object]]:
         """Return a row for each level of each column."""
@@ -514,11 +501,6 @@ class Verified(Reported):
     def groups(self) -> dict[str, dict[str, Verdict]]:
         """The same for each group that was judged, by its key."""
         return {key: dict(one.verdicts) for key, one in self.report.groups.items()}
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences that the reader should not miss."""
-        return _notes(self.report.input.notes, self.report.notes)
 
     def __bool__(self) -> bool:
         return self.passed
@@ -650,109 +632,3 @@ def _null_range(node: Node) -> tuple[float, float] | None:
     ends = [node.members().get(end) for end in ("null_lower", "null_upper")]
     low, high = (None if end is None or end.value is None else ANY_NUMBER.read(end) for end in ends)
     return None if low is None or high is None else (low, high)
-
-
-# Colours that can be read on white and on black; everything else is that of the notebook, fainter.
-_TONES = {
-    Tone.PLAIN: "",
-    Tone.TITLE: "font-weight:600",
-    Tone.FAINT: "opacity:.7",
-    Tone.NOTE: "color:#b26a00",
-    Tone.PASS: "color:#1a8f4c;font-weight:600",
-    Tone.FAIL: "color:#d6453d;font-weight:600",
-    Tone.INCONCLUSIVE: "color:#b26a00;font-weight:600",
-}
-
-_OUTSIDE = "color:inherit;font-size:13px;line-height:1.45;max-width:72em;overflow-x:auto"
-
-_TABLE = "border-collapse:collapse;margin:.3em 0;font-size:inherit;color:inherit;background:transparent"
-
-_CELL = (
-    "padding:2px 12px 2px 0;border:0;border-bottom:1px solid rgba(128,128,128,.3);vertical-align:top;"
-    "color:inherit;background:transparent;font-variant-numeric:tabular-nums"
-)
-
-_WIDTH, _EDGE = 240, 6
-
-_LEGEND = "Filled: observed rate, with its interval; open circle: mean score; from 0 to 1."
-
-
-def html_of_page(page: Page) -> str:
-    """Return a page as HTML that is nothing but text, tables and small drawings.
-
-    Whatever a name or a value holds is shown as text: markup in it does nothing.
-    """
-    blocks = "".join(f'<div style="margin:0 0 .7em">{_block(one)}</div>' for one in page)
-    return f'<div class="calibcli" style="{_OUTSIDE}">{blocks}</div>'
-
-
-def _block(block: Block) -> str:
-    match block:
-        case Paragraph():
-            return "".join(map(_notebook_line, block.lines))
-        case Grid():
-            drawn = any(isinstance(row[-1], Bar) for row in block.rows)
-            legend = (Line(_LEGEND, Tone.FAINT),) if drawn else ()
-            return _table(block) + "".join(map(_notebook_line, (*legend, *block.notes)))
-        case Listing():
-            title = f'<div style="{_TONES[Tone.TITLE]}">{_text(block.title)}</div>' if block.title else ""
-            items = "".join(f"<div><b>{_text(word)}</b> {_text(rest)}</div>" for word, rest in block.items)
-            return title + items
-
-
-def _notebook_line(line: Line) -> str:
-    style = _TONES[line.tone]
-    return f'<div style="{style}">{_text(line.text)}</div>' if style else f"<div>{_text(line.text)}</div>"
-
-
-def _table(grid: Grid) -> str:
-    head = "".join(
-        f'<th style="{_CELL};{_side(column)};font-weight:600;white-space:nowrap">{_text(column.title)}</th>'
-        for column in grid.columns
-    )
-    rows = "".join(f"<tr>{_row(grid, row)}</tr>" for row in grid.rows)
-    return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-
-
-def _row(grid: Grid, row: tuple[str | Bar, ...]) -> str:
-    """Return the cells of a row; only the last may be broken into lines."""
-    last = len(row) - 1
-    folds = ["" if place == last else ";white-space:nowrap" for place in range(len(row))]
-    return "".join(
-        f'<td style="{_CELL};{_side(column)}{fold}">{_cell(cell)}</td>'
-        for column, cell, fold in zip(grid.columns, row, folds, strict=True)
-    )
-
-
-def _side(column: Column) -> str:
-    # Jupyter aligns everything to the right where nothing is said.
-    return f"text-align:{'right' if column.numeric else 'left'}"
-
-
-def _cell(cell: str | Bar) -> str:
-    return _drawn(cell) if isinstance(cell, Bar) else _text(cell)
-
-
-def _drawn(bar: Bar) -> str:
-    """Return a bin on an axis from 0 to 1: its rate with the interval, its mean score as a circle."""
-    score, rate = map(_at, (bar.score, bar.rate))
-    parts = [f'<line x1="{_EDGE}" x2="{_WIDTH - _EDGE}" y1="8" y2="8" stroke="currentColor" opacity=".25"/>']
-    if not (math.isnan(bar.lower) or math.isnan(bar.upper)):
-        low, high = map(_at, (bar.lower, bar.upper))
-        parts.append(f'<line x1="{low}" x2="{high}" y1="8" y2="8" stroke="#3b82c4" stroke-width="3"/>')
-    parts.append(f'<circle cx="{rate}" cy="8" r="4" fill="#3b82c4"/>')
-    parts.append(f'<circle cx="{score}" cy="8" r="4" fill="none" stroke="currentColor" stroke-width="1.5"/>')
-    words = f"mean score {four(bar.score)}, observed rate {four(bar.rate)}"
-    drawing = "".join(parts)
-    return (
-        f'<svg width="{_WIDTH}" height="16" viewBox="0 0 {_WIDTH} 16" role="img" aria-label="{_text(words)}">'
-        f"<title>{_text(words)}</title>{drawing}</svg>"
-    )
-
-
-def _at(share: float) -> float:
-    return round(_EDGE + (_WIDTH - 2 * _EDGE) * share, 1)
-
-
-def _text(text: str) -> str:
-    return escape(printable(text), quote=True)

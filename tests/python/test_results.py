@@ -193,6 +193,17 @@ def test_state_counts_arrays_once(tmp_path: Path) -> None:
         calibcli.verify(*TWO, max_ece=0.2, batch="monday")
 
 
+def test_comparisons_have_their_notes() -> None:
+    """What the command notes of two scores, or of several, is `.notes` of the result."""
+    score = ROWS["score"]
+    columns = {"score": score, "inverted": 1 - score, "halved": score / 2, "label": ROWS["label"]}
+    for names in (["score", "inverted"], ["score", "inverted", "halved"]):
+        found = calibcli.compare(columns, score=names, label="label")
+        (note,) = found.notes
+        assert note.startswith("column 'inverted': the higher the score, the rarer label 1")
+        assert "--" not in note
+
+
 def test_baseline_may_be_a_report_in_memory(tmp_path: Path) -> None:
     """What `measure` returned, what was loaded and its file are one baseline."""
     before = calibcli.measure(*TWO, metric="ece")
