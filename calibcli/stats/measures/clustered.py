@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -122,9 +123,9 @@ class ClusterSums:
         part = np.full(key.size, places[0]) if code is None else places[code]
         self._take(Sums(part, key, real=columns))
 
-    def add(self, other: "ClusterSums") -> None:
-        places = self._registry.places(other._registry.names)  # noqa: SLF001 - its own kind
-        for part in other._parts:  # noqa: SLF001 - its own kind
+    def add(self, other: Self) -> None:
+        places = self._registry.places(other._registry.names)
+        for part in other._parts:
             self._take(part.moved(places))
 
     def whole(self) -> Clusters:

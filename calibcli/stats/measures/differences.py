@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -160,6 +160,13 @@ class _Sums(Moments):
             self.certain,
         )
 
+    def merge(self, other: Self) -> None:
+        Moments.merge(self, other)
+        self.moved.merge(other.moved)
+        self.infinite = self.infinite[0] + other.infinite[0], self.infinite[1] + other.infinite[1]
+        self.could_be(other.worst)
+        self.certain += other.certain
+
     def could_be(self, worst: tuple[float, float]) -> None:
         """Note the largest losses that further rows can have."""
         self.worst = max(self.worst[0], worst[0]), max(self.worst[1], worst[1])
@@ -232,9 +239,9 @@ class PairedSums:
             self._of[name].could_be(worst[name])
             _add(self._of[name], *pair, weighing)
 
-    def also(self, other: "PairedSums") -> None:
+    def also(self, other: Self) -> None:
         """Take what another says of further measures of the same rows."""
-        self._of |= other._of  # noqa: SLF001 - its own kind
+        self._of |= other._of
         self.reach |= other.reach
 
     def _add_moved(self, first: Floats, second: Floats, weight: Floats) -> None:
@@ -262,22 +269,14 @@ class PairedSums:
             for kind, seen in enumerate((up & label, down & label, up & ~label, down & ~label)):
                 self._moves[kind, place] += weighing.number(seen)
 
-    def merge(self, other: "PairedSums") -> None:
+    def merge(self, other: Self) -> None:
         self.rows += other.rows
-        self._moves += other._moves  # noqa: SLF001 - its own kind
-        self._weight.merge(other._weight)  # noqa: SLF001 - its own kind
-        self._weight_sq.merge(other._weight_sq)  # noqa: SLF001 - its own kind
-        self._weighted = self._weighted or other._weighted  # noqa: SLF001 - its own kind
+        self._moves += other._moves
+        self._weight.merge(other._weight)
+        self._weight_sq.merge(other._weight_sq)
+        self._weighted = self._weighted or other._weighted
         for name, sums in self._of.items():
-            theirs = other._of[name]  # noqa: SLF001 - its own kind
-            sums.merge(theirs)
-            sums.moved.merge(theirs.moved)
-            sums.certain += theirs.certain
-            sums.could_be(theirs.worst)
-            sums.infinite = (
-                sums.infinite[0] + theirs.infinite[0],
-                sums.infinite[1] + theirs.infinite[1],
-            )
+            sums.merge(other._of[name])
 
     def turned(self) -> "PairedSums":
         """Return the sums of the same rows with both scores in the place of each other."""

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from operator import attrgetter
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -221,10 +222,10 @@ class RunningCrossed:
         point = (score + 0.0).view(np.int64)
         self._take(Sums(part.astype(self._small), point, (number, ones)))
 
-    def add(self, other: "RunningCrossed") -> None:
-        if other._cells is not None:  # noqa: SLF001 - its own kind
-            self._in_cells().add(other._cells)  # noqa: SLF001 - its own kind
-        for part in other._parts:  # noqa: SLF001 - its own kind
+    def add(self, other: Self) -> None:
+        if other._cells is not None:
+            self._in_cells().add(other._cells)
+        for part in other._parts:
             self._take(part)
 
     def result(self) -> Sums | CrossedCells:

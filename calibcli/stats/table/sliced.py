@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -259,13 +259,13 @@ class RunningSlices:
         part = np.full(table.distinct, place, np.int64)
         self._take(Sums(part, table.score.view(np.int64), (table.rows, table.positive_rows)), exact=True)
 
-    def add(self, other: "RunningSlices") -> None:
+    def add(self, other: Self) -> None:
         places = self.registry.places(other.registry.names)
-        self._weighted = self._weighted or other._weighted  # noqa: SLF001 - its own kind
-        if other._grid:  # noqa: SLF001 - its own kind
+        self._weighted = self._weighted or other._weighted
+        if other._grid:
             self.become_grid()
-        for part in other._parts:  # noqa: SLF001 - its own kind
-            self._take(part.moved(places) if places.size else part, exact=not other._grid)  # noqa: SLF001 - its own kind
+        for part in other._parts:
+            self._take(part.moved(places) if places.size else part, exact=not other._grid)
 
     def leaves(self) -> "Leaves":
         whole = self._whole().occupied()

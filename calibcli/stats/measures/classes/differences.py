@@ -1,6 +1,7 @@
 """Two sets of probabilities of several classes on the same rows: differences of losses, row by row."""
 
 from dataclasses import field
+from typing import Self
 
 import numpy as np
 
@@ -104,12 +105,12 @@ class ClassDifferences:
         for place, sums in self._of.items():
             sums.add(place, first, second, label, weighing)
 
-    def merge(self, later: "ClassDifferences") -> None:
+    def merge(self, later: Self) -> None:
         self.joint.merge(later.joint)
         self.confidence.merge(later.confidence)
         self.changed += later.changed
         for place, sums in self._of.items():
-            theirs = later._of[place]  # noqa: SLF001 - its own kind
+            theirs = later._of[place]
             sums.rest.merge(theirs.rest)
             sums.top.merge(theirs.top)
             sums.moved += theirs.moved
