@@ -16,10 +16,11 @@ from calibcli.show.words import number_text
 from calibcli.stats.curves.limits import (
     Limits,
     band_sentence,
-    binned_limits,
+    binned_extent,
     has_band,
+    limits_for,
     numbers_by_log_odds,
-    smooth_limits,
+    smooth_extent,
     unbroken,
 )
 from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, SmoothCurve
@@ -180,7 +181,7 @@ def reliability_text(
 ) -> str:
     letters = UNICODE if unicode else ASCII
     smooth = curve.along(scale).smooth if curve.kind is PlotKind.SMOOTH else None
-    limits = binned_limits(curve.binned, scale) if smooth is None else smooth_limits(smooth, scale)
+    limits = limits_for([binned_extent(curve.binned) if smooth is None else smooth_extent(smooth)], scale)
     drawing = _Drawing(curve.binned if smooth is None else smooth, limits, letters, width)
     text = TerminalRenderer(Screen(width, color, unicode))
     head = [Line(said.title, Tone.TITLE), *map(Line, said.caption)]

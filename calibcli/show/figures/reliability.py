@@ -43,10 +43,9 @@ from calibcli.stats.curves.limits import (
     Limits,
     band_sentence,
     binned_extent,
-    binned_limits,
     has_band,
+    limits_for,
     smooth_extent,
-    smooth_limits,
     unbroken,
 )
 from calibcli.stats.curves.reliability import (
@@ -390,15 +389,14 @@ def residual_figure(curve: ResidualCurve, words: Words, look: Look) -> Figure:
     curve = curve.along(look.axis)
     plots: BinnedPlots | SmoothPlots
     if isinstance(curve.source, BinnedCurve):
-        limits = binned_limits(curve.source, look.axis)
         plots = BinnedPlots((curve.source,), curve.confidence)
         notes = plots.notes()
     else:
-        limits = smooth_limits(curve.source, look.axis)
         plots = SmoothPlots((curve.source,), curve.confidence)
         area = "" if curve.source.log_odds else " Weighted by density, the area is smECE."
         first = f"Mean label - mean score, {_kernel((curve.source,))}.{area} {DARKER}"
         notes = [first, *plots.notes()[1:]]
+    limits = limits_for(plots.extents, look.axis)
     renamed = {"observed rate": RESIDUAL_LABEL}
     key = [(mark, renamed.get(name, name)) for mark, name in plots.key(look)]
     page = new_page(words, [*notes, *_about_axes(limits)], look, sheet=_SHEET, key=key, limits=limits)

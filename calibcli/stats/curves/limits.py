@@ -240,14 +240,6 @@ def binned_extent(curve: BinnedCurve) -> Extent:
     return Extent(curve.score, curve.rate, mass, curve.rate_lower, curve.rate_upper, _reach_of_bins(curve))
 
 
-def smooth_limits(curve: SmoothCurve, scale: AxisScale = AxisScale.LINEAR) -> Limits:
-    return limits_for([smooth_extent(curve)], scale)
-
-
-def binned_limits(curve: BinnedCurve, scale: AxisScale = AxisScale.LINEAR) -> Limits:
-    return limits_for([binned_extent(curve)], scale)
-
-
 def _reach_of_kernel(curve: SmoothCurve) -> tuple[float, float]:
     """Return about where the rows end: where the density does, less what the kernel adds to it."""
     reached = np.cumsum(curve.density) / curve.density.sum()

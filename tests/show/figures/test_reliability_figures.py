@@ -18,7 +18,15 @@ from calibcli.show.figures import figure_of
 from calibcli.show.figures.bars import draw_spread, short_count
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Panel, Words, shortened
-from calibcli.stats.curves.limits import Extent, Limits, Spread, binned_limits, limits_of, smooth_limits
+from calibcli.stats.curves.limits import (
+    Extent,
+    Limits,
+    Spread,
+    binned_extent,
+    limits_for,
+    limits_of,
+    smooth_extent,
+)
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
@@ -50,11 +58,11 @@ def test_a_closer_look_leaves_no_rows_out_unsaid() -> None:
     """A wide kernel and a wide bin shrink means, and not the axis of the scores."""
     rng = np.random.default_rng(0)
     table = ScoreTable.from_rows(rng.random(400), np.ones(400, dtype=bool))
-    assert smooth_limits(smooth_curve(table, bandwidth=0.5, generator=rng)) == Limits()
+    assert limits_for([smooth_extent(smooth_curve(table, bandwidth=0.5, generator=rng))]) == Limits()
     rare = ScoreTable.from_rows(np.minimum(rng.exponential(0.003, 4_000), 0.01), rng.random(4_000) < 0.004)
     lone = binned_curve(rare, bins=bins_of(Binning.EQUAL_WIDTH, 15, table=rare))
     assert lone.rows.size == 1
-    assert 0.01 <= binned_limits(lone).x[1] <= 0.0667
+    assert 0.01 <= limits_for([binned_extent(lone)]).x[1] <= 0.0667
     figure = figure_of(ReliabilityCurve(PlotKind.BINNED, lone, None, 0.95), Words("rare", CAPTION))
     assert any("--binning equal-mass" in one.get_text() for one in figure.texts)
 
@@ -66,7 +74,8 @@ def test_rare_events_are_seen_where_they_are_and_rows_at_0_as_one_score() -> Non
     rng = np.random.default_rng(0)
     smooth = smooth_curve(table, bandwidth=0.5, generator=rng, log_odds=True)
     binned = binned_curve(table, bins=bins_of(Binning.EQUAL_WIDTH, 15, table=table))
-    for limits in (binned_limits(binned, AxisScale.LOGIT), smooth_limits(smooth, AxisScale.LOGIT)):
+    for extent in (binned_extent(binned), smooth_extent(smooth)):
+        limits = limits_for([extent], AxisScale.LOGIT)
         assert limits.x[1] == 0.5
     curve = ReliabilityCurve(PlotKind.SMOOTH, binned, smooth, 0.95, smooth)
     figure = figure_of(curve, Words("rare", CAPTION), scale=AxisScale.LOGIT)
