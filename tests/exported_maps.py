@@ -8,8 +8,8 @@ import pandas as pd
 import pyarrow as pa
 
 import calibcli
-from calibcli.commands.evaluation import map_columns
 from calibcli.commands.predicting import ScorePredictor
+from calibcli.commands.through_maps import map_columns
 from calibcli.data.class_intake import on_class_scale
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fields import on_scale

@@ -16,8 +16,8 @@ from calibcli.commands.added_columns import (
     prepared,
     write_with_added_columns,
 )
-from calibcli.commands.evaluation import as_fitted
 from calibcli.commands.predicting import ApplyRequest, refuse_names
+from calibcli.commands.through_maps import as_fitted
 from calibcli.data.engines import engine_named
 from calibcli.data.files import Found, fixed_part, found_in, is_pattern, is_read_once
 from calibcli.data.formats import compression_of, format_of, split_forced

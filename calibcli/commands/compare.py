@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from calibcli.commands import evaluation
 from calibcli.commands.comparing import Seen, compared_by, comparisons, shared_bins_of, side_of
 from calibcli.commands.gathering import CONFIDENCE, RAW, Gathered
 from calibcli.commands.measure import (
@@ -19,6 +18,15 @@ from calibcli.commands.partition import refuse_idle_bins
 from calibcli.commands.reading import read_tables, with_classes_of_map, with_scores
 from calibcli.commands.scale_checks import read_notes, sure_notes, table_scale_notes
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
+from calibcli.commands.through_maps import (
+    ClassMap,
+    as_fitted,
+    map_columns,
+    outputs_through,
+    reach_between,
+    refuse_applied_twice,
+    row_map,
+)
 from calibcli.data.tally import Change, ClassesCompared, ExtrasRequest, Unchanged
 from calibcli.documents.artifact import (
     Artifact,
@@ -89,8 +97,8 @@ def compare_files(
     for path, artifact in loaded.items():
         notes += artifact.doubts
         fit = artifact.of_all_rows.fit
-        outputs = evaluation.outputs_through(artifact, None)
-        evaluation.refuse_applied_twice(raw, outputs, column=gathered.input.score, path=path)
+        outputs = outputs_through(artifact, None)
+        refuse_applied_twice(raw, outputs, column=gathered.input.score, path=path)
         if digest(raw) == fit.table_digest:
             notes.append(fit_note(path, fit.rows, requested))
         notes += () if said else table_scale_notes(gathered, artifact)
@@ -105,7 +113,7 @@ def compare_files(
         paired = gathered.paired or PairedSums()
         maps = [one.recalibrator for one in loaded.values() if isinstance(one, Artifact)]
         if maps and len(maps) == len(loaded):
-            paired.reach |= evaluation.reach_between(maps, raw)
+            paired.reach |= reach_between(maps, raw)
     else:
         notes += _change_notes(sides, several)
         paired = _paired(sides, several)
@@ -173,12 +181,12 @@ def _require_two(columns: Columns, artifacts: Sequence[DocumentSource]) -> None:
 
 
 def _as_all_fitted(columns: Columns, loaded: Loaded) -> Columns:
-    ways = {path: evaluation.as_fitted(columns, artifact) for path, artifact in loaded.items()}
+    ways = {path: as_fitted(columns, artifact) for path, artifact in loaded.items()}
     if len({one.fitted for one in ways.values()}) > 1:
         # Which of them is meant nobody says.
         ways = {path: replace(one, fitted=None) for path, one in ways.items()}
     every = [one for one in loaded.values() if not isinstance(one, ClassArtifact)]
-    members = [evaluation.map_columns(one, columns.on_unseen) for one in every]
+    members = [map_columns(one, columns.on_unseen) for one in every]
     looked_at = [one for one in members if one is not None]
     if len({(one.option, one.names) for one in looked_at}) > 1:
         msg = f"{' and '.join(ways)} use different columns in addition to the score"
@@ -200,12 +208,10 @@ def _as_all_fitted(columns: Columns, loaded: Loaded) -> Columns:
 def _gathered(rows: RowRequest, loaded: Loaded, ranked: tuple[MeasureName, ...]) -> Gathered:
     """Read both sides at once, and the differences of their losses and ranks row by row."""
     transforms: dict[str, Change | None] = {RAW: None}
-    maps = [evaluation.row_map(one) for one in loaded.values() if not isinstance(one, ClassArtifact)]
+    maps = [row_map(one) for one in loaded.values() if not isinstance(one, ClassArtifact)]
     several = rows.columns.several
     if several is not None:
-        changes = [
-            evaluation.ClassMap(one, path) for path, one in loaded.items() if isinstance(one, ClassArtifact)
-        ]
+        changes = [ClassMap(one, path) for path, one in loaded.items() if isinstance(one, ClassArtifact)]
         base = changes[0] if len(changes) > 1 else None
         several = replace(several, change=changes[-1], base=base)
         rows = replace(rows, columns=replace(rows.columns, several=several))
@@ -242,7 +248,7 @@ def _sides(gathered: Gathered, loaded: Loaded, several: SeveralClasses | None) -
     score, tables = gathered.input.score, gathered.tables
     one, two = tables.get(_FIRST, tables[RAW]), tables[_SECOND]
     sides = [
-        Seen(path, score, two, path, discrete=evaluation.outputs_through(artifact, several) is not None)
+        Seen(path, score, two, path, discrete=outputs_through(artifact, several) is not None)
         for path, artifact in loaded.items()
     ]
     if len(sides) < 2:

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from calibcli.commands.evaluation import row_map
 from calibcli.commands.gathering import Gathered, SecondPass
+from calibcli.commands.through_maps import row_map
 from calibcli.documents.artifact import ClassArtifact
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import WeightMeaning

@@ -10,10 +10,10 @@ from pathlib import PurePath
 import numpy as np
 
 from calibcli.commands.cutting import MOST_SEGMENTS, cut_columns, rows_again
-from calibcli.commands.evaluation import outputs_through
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.partition import lenient_limits, parted, shared_bins_notes, summary_of
 from calibcli.commands.reading import read_evaluation, with_classes_of_map
+from calibcli.commands.through_maps import outputs_through
 from calibcli.data.columns import ResolvedColumns, listing
 from calibcli.data.fields import on_scale
 from calibcli.data.files import InputFile, file_word, found_in, refuse_read_once, shown_path

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from calibcli.commands.evaluation import ClassMap, as_fitted, map_columns
 from calibcli.commands.gathering import with_counted
 from calibcli.commands.scale_checks import ScaleCheck, class_scale_notes
+from calibcli.commands.through_maps import ClassMap, as_fitted, map_columns
 from calibcli.data.arrays import column_of, is_list_of_numbers, list_column, list_like, text_column
 from calibcli.data.class_intake import ClassIntake
 from calibcli.data.columns import Header, ResolvedColumns, columns_of_classes, folded, resolve

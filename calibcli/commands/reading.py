@@ -135,7 +135,7 @@ def _read_through(
     source: DocumentSource, rows: RowRequest, *, twice: bool, extras_request: ExtrasRequest
 ) -> Gathered:
     """Read rows through an artifact, raw and recalibrated side by side."""
-    from calibcli.commands.evaluation import outputs_through, reach_between, refuse_applied_twice, through
+    from calibcli.commands.through_maps import outputs_through, reach_between, refuse_applied_twice, through
     from calibcli.documents.artifact import Artifact, read_class_artifact, read_one_or_members
 
     several = rows.columns.several

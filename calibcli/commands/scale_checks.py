@@ -130,13 +130,17 @@ def read_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyTy
     return (*_of_scale(gathered, further), *label_notes(gathered, further))
 
 
+def _tables_of_scores(gathered: "Gathered", further: Mapping[str, str]) -> dict[str, "Table"]:
+    """Return the table of each score by its name, before any map."""
+    return {name: gathered.tables[key] for key, name in {"raw": gathered.input.score, **further}.items()}
+
+
 def sure_notes(gathered: "Gathered", further: Mapping[str, str]) -> tuple[str, ...]:
     """Return how many logarithms are so large that no double but 0 or 1 is as near to their probability."""
     if gathered.input.classes is not None:
         return ()
     said = []
-    for key, name in {"raw": gathered.input.score, **further}.items():
-        table = gathered.tables[key]
+    for name, table in _tables_of_scores(gathered, further).items():
         column = f"column {name!r}: " if further else ""
         for kind, score in _TOO_SURE.get(gathered.resolved.requested.read_as, ()):
             rows = int(table.rows[table.score == score].sum())
@@ -159,10 +163,7 @@ def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyT
     said += [] if copies == 1 else [_REPEATED.format("twice" if copies == 2 else f"{copies:,} times")]
     if gathered.input.classes is not None:
         return tuple(said)
-    found = {
-        name: area_below_half(gathered.tables[key])
-        for key, name in {"raw": gathered.input.score, **further}.items()
-    }
+    found = {name: area_below_half(table) for name, table in _tables_of_scores(gathered, further).items()}
     wrong = {name: _REVERSED.format(area) for name, area in found.items() if area is not None}
     said += [f"column {name!r}: {one}" if further else one for name, one in wrong.items()]
     weights = weights_by_label(raw)
@@ -209,10 +210,7 @@ def _of_scale(gathered: "Gathered", further: Mapping[str, str]) -> tuple[str, ..
         return (_UNSURE_ROWS,) if enough and gathered.sums.all_near(1.0, within=SUM_TOLERANCE) else ()
     several = gathered.input.classes is not None or raw.distinct > len(_LABELS)
     hard = scale is not Scale.LOGIT and not several and raw.total_rows >= _FEWEST
-    said = {
-        name: _scale_notes(gathered.tables[key], scale)
-        for key, name in {"raw": gathered.input.score, **further}.items()
-    }
+    said = {name: _scale_notes(table, scale) for name, table in _tables_of_scores(gathered, further).items()}
     if not any(said.values()):
         return (_HARD,) if hard and _LABELS.issuperset(raw.score.tolist()) else ()
     if not further:

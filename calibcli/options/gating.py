@@ -52,32 +52,24 @@ MIN_ROWS = Option(
 )  # fmt: skip
 
 
+def _limit(flag: str, sentence: str, *, doc: str = "") -> Any:  # noqa: ANN401 - a field, as `option` returns it
+    return option(None, flag, section=Section.GATE, metavar="EPS", help=sentence, doc=doc)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Limits:
     """The rules of a gate: measures that have an option of their own, and rules in words."""
 
-    max_ece: float | None = option(
-        None, "--max-ece", section=Section.GATE, metavar="EPS", help="The largest calibration error that passes.",
+    max_ece: float | None = _limit("--max-ece", "The largest calibration error that passes.")
+    max_l2: float | None = _limit("--max-l2", "The largest l2 error; few-valued scores only.")
+    max_linf: float | None = _limit("--max-linf", "The largest error of any value; few-valued scores only.")
+    max_smece: float | None = _limit("--max-smece", "The largest smooth calibration error.")
+    max_dce: float | None = _limit("--max-dce", "The largest distance to calibration.")
+    max_cutoff: float | None = _limit(
+        "--max-cutoff", "The largest |sum of label - score| in any range of scores, divided by the number of rows.",
     )  # fmt: skip
-    max_l2: float | None = option(
-        None, "--max-l2", section=Section.GATE, metavar="EPS", help="The largest l2 error; few-valued scores only.",
-    )  # fmt: skip
-    max_linf: float | None = option(
-        None, "--max-linf", section=Section.GATE, metavar="EPS", help="The largest error of any value; few-valued scores only.",
-    )  # fmt: skip
-    max_smece: float | None = option(
-        None, "--max-smece", section=Section.GATE, metavar="EPS", help="The largest smooth calibration error.",
-    )  # fmt: skip
-    max_dce: float | None = option(
-        None, "--max-dce", section=Section.GATE, metavar="EPS", help="The largest distance to calibration.",
-    )  # fmt: skip
-    max_cutoff: float | None = option(
-        None, "--max-cutoff", section=Section.GATE, metavar="EPS",
-        help="The largest |sum of label - score| in any range of scores, divided by the number of rows.",
-    )  # fmt: skip
-    max_segment_bias: float | None = option(
-        None, "--max-segment-bias", section=Section.GATE, metavar="EPS",
-        help="The largest |mean score - observed rate| of any segment (--on).",
+    max_segment_bias: float | None = _limit(
+        "--max-segment-bias", "The largest |mean score - observed rate| of any segment (--on).",
         doc="The largest |mean score - observed rate| of any segment that the columns of `on` make.",
     )  # fmt: skip
     rule: tuple[str, ...] = option(

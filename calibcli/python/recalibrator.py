@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.commands.evaluation import ClassMap, as_fitted, map_columns
 from calibcli.commands.predicting import ClassPredictor, Predictor, ScorePredictor
+from calibcli.commands.through_maps import ClassMap, as_fitted, map_columns
 from calibcli.data.columns import ClassColumns, Header, ResolvedColumns, columns_of_classes
 from calibcli.data.files import ArrowColumn, InMemory
 from calibcli.data.readers import Fragment

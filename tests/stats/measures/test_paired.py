@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from added_row import bounds as oracle
-from calibcli.commands.evaluation import reach_between
+from calibcli.commands.through_maps import reach_between
 from calibcli.names import Binning, ComparisonName, MeasureName, Target
 from calibcli.stats.bounds import Interval
 from calibcli.stats.measures import Estimate
