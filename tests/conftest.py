@@ -23,6 +23,8 @@ from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
 import calibcli
+from calibcli.commands import page
+from calibcli.commands.report import FullReport, ReportRequest
 from calibcli.names import MeasureName
 from calibcli.shell import app, configuration
 from calibcli.stats.bounds import proportion
@@ -248,6 +250,18 @@ def few_draws() -> Iterator[None]:
             assert getattr(module, name) > draws
             patch.setattr(module, name, draws)
         yield
+
+
+@pytest.fixture
+def one_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of HTML have their first picture alone, for tests of their words: drawing is most of the work."""
+    made = page.full_report
+
+    def found(request: ReportRequest) -> FullReport:
+        whole = made(request)
+        return replace(whole, pictures=whole.pictures[:1])
+
+    monkeypatch.setattr(page, "full_report", found)
 
 
 @contextmanager

@@ -71,7 +71,9 @@ def killed(stage: Stage, words: list[str]) -> Ran:
 
 @fault("Ctrl-C while standard input gives nothing", "measure - -s score -y label")
 def interrupted_in_silence(stage: Stage, words: list[str]) -> Ran:
-    return while_silent(stage, words, lambda process: os.kill(process, signal.SIGINT))
+    ran = while_silent(stage, words, lambda process: os.kill(process, signal.SIGINT))
+    assert ran.out == ""
+    return ran
 
 
 @fault("SIGTERM while standard input gives nothing", "measure - -s score -y label", slow=True)

@@ -23,6 +23,11 @@ from html_pages import HOSTILE, HOSTILE_GROUPS
 ROWS = 400
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _few_draws(few_draws: None) -> None:
+    """All tests of the functions: the commands that they are held against draw as few."""
+
+
 def rows(seed: int = 3, *, by: bool = True) -> dict[str, Any]:
     """Return columns of hostile names."""
     generator = np.random.default_rng(seed)
@@ -45,7 +50,7 @@ def hostile_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def hostile_page(hostile_file: Path) -> WrittenReport:
     """Return a page about two scores and three groups, all of hostile names."""
     columns = Columns(HOSTILE["score"], HOSTILE["label"], others=(HOSTILE["other"],), by=(HOSTILE["by"],))
@@ -70,7 +75,7 @@ def artifact_request(tmp_path_factory: pytest.TempPathFactory) -> ReportRequest:
     return ReportRequest([str(folder / "eval.csv")], columns, artifact=str(artifact), gate=gate)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def artifact_page(artifact_request: ReportRequest) -> WrittenReport:
     """Return a page about a score before and after recalibration."""
     return html_report(artifact_request, PageOptions(), command=command_of(artifact_request))
@@ -83,7 +88,7 @@ def command_of(request: ReportRequest) -> str:
     return shlex.join(["calibcli", "report", *columns, *rest, *request.inputs])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def classes_page(tmp_path_factory: pytest.TempPathFactory) -> WrittenReport:
     """Return a page about three classes, without rules."""
     generator = np.random.default_rng(8)
@@ -98,7 +103,7 @@ def classes_page(tmp_path_factory: pytest.TempPathFactory) -> WrittenReport:
     return html_report(request, PageOptions(), command="calibcli report ...")
 
 
-@pytest.fixture(scope="session", params=["hostile_page", "artifact_page", "classes_page"])
+@pytest.fixture(scope="module", params=["hostile_page", "artifact_page", "classes_page"])
 def page(request: pytest.FixtureRequest) -> WrittenReport:
     """Return each of the pages."""
     return request.getfixturevalue(request.param)  # type: ignore[no-any-return]

@@ -48,6 +48,7 @@ def test_the_printed_command_makes_the_same_page(
     assert "report.html: PASS" in ran.err
 
 
+@pytest.mark.usefixtures("one_picture")
 def test_defaults_from_a_file_stand_in_the_command(
     run: Run, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,6 +68,7 @@ def test_defaults_from_a_file_stand_in_the_command(
     assert any("INCONCLUSIVE" in words for _, words in found.words)
 
 
+@pytest.mark.usefixtures("one_picture")
 def test_a_stream_is_enough(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that can be read only once are measured, judged and drawn."""
     lines = "\n".join((*SMALL, *SMALL[1:] * 30)) + "\n"
@@ -82,6 +84,7 @@ def test_a_stream_is_enough(run: Run, tmp_path: Path, monkeypatch: pytest.Monkey
     assert "no digest" in said
 
 
+@pytest.mark.usefixtures("one_picture")
 def test_groups_are_reported_with_no_more_said(run: Run, tmp_path: Path) -> None:
     """Groups that are measured and groups that are judged have limits of their own where none is named."""
     grouped = tmp_path / "grouped.csv"

@@ -82,6 +82,7 @@ def test_every_report_says_what_was_passed_over(run: Run, place: Path, kind: str
         assert SAID in plain, plain
 
 
+@pytest.mark.usefixtures("one_picture")
 def test_reports_beside_say_it_too(run: Run, place: Path) -> None:
     """JUnit, GitHub's Markdown, the page of HTML, and JSON, in which it is a note of the input."""
     words = ("verify", "d", *COLUMNS, "--max-ece", "0.9", "-q")

@@ -188,6 +188,7 @@ ROWS = [(0.1, 0), (0.4, 1), (0.6, 0), (0.9, 1)]
 SEMICOLONS = "score;label\n" + "".join(f"{score};{label}\n" for score, label in ROWS)
 
 
+@pytest.mark.usefixtures("one_picture")
 @pytest.mark.parametrize(
     "words",
     [

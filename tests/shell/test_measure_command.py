@@ -141,6 +141,7 @@ def test_many_further_scores_are_a_line_each(run: Run, tmp_path: Path) -> None:
         tmp_path / "many.csv",
         "-y",
         "label",
+        "--metric=ece,brier,ks",
         *(word for name in columns for word in ("-s", name)),
     )
     plain, verbose = run(*words), run(*words, "-v")
@@ -329,7 +330,7 @@ def test_rows_of_numbers_say_beside_them_that_scores_were_rounded(run: Run, tmp_
     file = in_csv(tmp_path / "p.csv", {"score": score, **others, "label": rng.random(300) < score})
     said = "note: the distinct scores did not fit in memory: scores are rounded to 1.4e-6"
     two = ["compare", "-s", "a"]
-    for command, *more in (["measure"], ["verify", "--max-ece", "0.5"], two, [*two, "-s", "b"]):
+    for command, *more in (["measure", "-m", "bias"], ["verify", "--max-ece", "0.5"], two, [*two, "-s", "b"]):
         words = [command, file, *COLUMNS, *more, "--memory", "1KiB", "--format"]
         assert said in run(*words, "csv").err
         assert said in run(*words, "jsonl").err

@@ -352,6 +352,7 @@ def test_other_reports_state_it_and_fit_their_schema(
     check(found, kind)
 
 
+@pytest.mark.usefixtures("one_picture")
 def test_a_page_states_what_was_set(run: Run, project: Path, thousand: Path) -> None:
     """Escaped as everything else on it."""
     (project / "calibcli.toml").write_text('[report]\nconfidence = 0.9\ntitle = "<b>x</b>"\n')

@@ -104,6 +104,7 @@ def test_the_report_counts_what_was_left_out(run: Run, groups: Path) -> None:
         assert line in run("measure", groups, *ASKED, "--metric", "bias", *words).out.splitlines()
 
 
+@pytest.mark.usefixtures("one_picture")
 def test_pictures_and_pages_take_selected_rows(run: Run, groups: Path) -> None:
     """And a report that is plotted again does not."""
     ended = run("plot", groups, *ASKED, "--where", "country==US", "--terminal")

@@ -37,8 +37,6 @@ QUICK = (
     "parquet where",
     "csv sample",
     "csv apply",
-    "jsonl by",
-    "fit auto",
     "fit by",
     "measure by grid",
     "segments grid",

@@ -108,10 +108,10 @@ def test_segments_that_are_alike_may_all_fail_to_pass() -> None:
     found = subset(every := segments_of(entries, depth=1), np.flatnonzero(every.level[:, 0] >= 0))
     rule = Rule("max-segment-bias", SegmentMeasure.SEGMENT_BIAS, Bound.UPPER, Relation.AT_MOST, 0.1)
     gate = Gate(rule, GROUND, VerdictName.PASS)
-    cases = [(found, 0.9), *[(subset(found, np.arange(4)), 0.9**0.1)] * 6]
+    cases = [(found, 0.9), *[(subset(found, np.arange(4)), 0.9**0.1)] * 3]
     many, *few = (
         planned_segments(gate, entries, some, ["one"] * 40, error=0.0, power=power, generator=rng).rows
         for some, power in cases
     )
-    # So high a power is simulated six times, as one answer varies by 5 %; four at 90 % take 30 % less.
+    # So high a power is simulated three times, as one answer varies by 5 %; four at 90 % take 30 % less.
     assert many == pytest.approx(np.mean(few), rel=0.07)

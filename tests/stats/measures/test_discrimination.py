@@ -160,6 +160,15 @@ def test_many_scores_make_the_interval_of_pairs(shift: float, seed: int) -> None
     assert found.lower == pytest.approx(1.0 - parts[0].mean - math.hypot(*distance), rel=1e-2 * (1.0 - shift))
 
 
+# Few and even events, and scores that tell them apart a little and well.
+SHORT = (
+    ((10, 400), (0.05, 0.001)),
+    ((10, 400), (0.9, 0.05)),
+    ((20, 20), (0.2, 0.05)),
+    ((20, 20), (0.7, 0.01)),
+)
+
+
 def wrong_ends(ones: int, zeros: int, high: tuple[float, float], confidence: float) -> tuple[float, float]:
     """Return exactly how often either end is wrong of a score of two values, high of each label so often."""
     truth = 0.5 + (high[0] - high[1]) / 2
@@ -176,8 +185,14 @@ def wrong_ends(ones: int, zeros: int, high: tuple[float, float], confidence: flo
     return wrong[0], wrong[1]
 
 
-@pytest.mark.parametrize("high", [(0.05, 0.001), (0.2, 0.05), (0.7, 0.01), (0.9, 0.05)])
-@pytest.mark.parametrize("rows_of", [(10, 400), (20, 20), pytest.param((40, 900), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("rows_of", "high"),
+    [
+        pytest.param(rows_of, high, marks=() if (rows_of, high) in SHORT else pytest.mark.slow)
+        for rows_of in ((10, 400), (20, 20), (40, 900))
+        for high in ((0.05, 0.001), (0.2, 0.05), (0.7, 0.01), (0.9, 0.05))
+    ],
+)
 def test_ends_of_the_area_are_seldom_wrong_with_few_events(
     rows_of: tuple[int, int], high: tuple[float, float]
 ) -> None:
@@ -262,7 +277,7 @@ def test_risk_over_coverage_by_chance_is_that_of_drawn_labels() -> None:
     assert np.array(found.null_range) == pytest.approx(np.quantile(drawn, [0.05, 0.95]), abs=2e-3)
 
 
-@pytest.mark.parametrize("times", [100, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [50, pytest.param(2_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("law", ["sure", "ties", "upside down", "risk of 1 %"])
 def test_interval_of_risk_over_coverage_covers(law: str, times: int) -> None:
     """In populations of known area, 100 rows: at 95 % each end is wrong in at most 2.5 % by design."""
@@ -419,7 +434,7 @@ def test_cutoff_is_the_lowest_that_leaves_enough(seed: int, rows: int, steps: in
     assert found["kept_least"] <= found["kept"] <= found["kept_most"]
 
 
-@pytest.mark.parametrize("times", [150, pytest.param(4_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [60, pytest.param(4_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("world", ["near the limit", "ties", "one bad end"])
 def test_what_is_kept_for_sure_is_as_right_as_asked(world: str, times: int) -> None:
     """Scores above the safe cutoff have label 1 in 90 % of the population, but for 2.5 % of the samples."""
