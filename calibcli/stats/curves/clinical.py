@@ -227,7 +227,7 @@ def _by_loess(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: A
     rate = np.clip(rate, 0.0, 1.0)
     how = f"local regression (loess), degree 2, span {SPAN:g}"
     events = float(table.positive.sum())
-    if min(events, float(table.weight.sum()) - events) < _LEAST_EVENTS:
+    if table.weighted or min(events, total - events) < _LEAST_EVENTS:
         nothing = np.full_like(at, math.nan)
         return _Fit(at, rate, nothing, nothing, how, _FEW_EVENTS)
     chance = (rate * like + 2.0) / (like + 4.0)

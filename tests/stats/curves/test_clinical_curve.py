@@ -65,16 +65,16 @@ def test_the_spline_is_that_of_the_recalibrator() -> None:
 
 @pytest.mark.parametrize("smoother", Smoother)
 def test_every_smoother_draws_awkward_rows(smoother: Smoother) -> None:
-    """One score, one label, two scores, labels that a curve parts, weights; bars hold every row."""
+    """One score, one label, two scores, labels that a curve parts, weights, huge ones too."""
     tables = [
         ScoreTable.from_rows(np.full(5, 0.3), np.arange(5) > 2),
         ScoreTable.from_rows(np.linspace(0.0, 1.0, 20), np.zeros(20, bool)),
         ScoreTable.from_rows(np.repeat([0.0, 1.0], 5), np.arange(10) > 3),
         ScoreTable.from_rows(np.linspace(0.1, 0.9, 30), np.arange(30) > 14),
-        ScoreTable.from_rows(
-            np.linspace(0.1, 0.9, 30), np.arange(30) % 3 == 0, weight=np.linspace(0.5, 2, 30)
-        ),
     ]
+    for heavy in (np.linspace(0.5, 2, 30), np.full(30, 1e140)):
+        score, label = np.linspace(0.1, 0.9, 30), np.arange(30) % 3 == 0
+        tables.append(ScoreTable.from_rows(score, label, weight=heavy))
     for table in tables:
         found = curve_of(table, smoother)
         drawn = found.rate[~np.isnan(found.rate)]
