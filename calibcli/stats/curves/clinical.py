@@ -5,16 +5,14 @@ from bisect import bisect_left
 
 import numpy as np
 
-from calibcli.errors import NotConverged
-from calibcli.names import Band, Binning, FitLoss, PlotKind, Purpose, Smoother
+from calibcli.names import Band, Binning, PlotKind, Purpose, Smoother
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves import reliability
 from calibcli.stats.curves.limits import Spread
 from calibcli.stats.numerics import normal_quantile, stream, summed_products
-from calibcli.stats.recalibrators.logistic import solved
-from calibcli.stats.recalibrators.newton import Aim, Labelled, logistic, logit
-from calibcli.stats.recalibrators.spline import spline_family
+from calibcli.stats.recalibrators.newton import Labelled, logistic, logit
+from calibcli.stats.recalibrators.spline import nearest_fit, spline_family
 from calibcli.stats.table import Arrays, Floats
 from calibcli.stats.table.bins import bins_of
 from calibcli.stats.table.grid import Table
@@ -163,22 +161,19 @@ def _by_spline(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: 
     low, high = logit(at[[0, -1]]).tolist()
     at = np.union1d(at, logistic(np.linspace(low, high, _PLACES)).clip(at[0], at[-1]))
     x, inside = family.features(at), family.features(table.score)
-    for near in _NEAR:
-        try:
-            aim = Aim(FitLoss.LOG, near, 1.0 - near, smoothed=False, separated=False)
-            coefficients = np.array(solved(family, points, aim=aim).coefficients)
-        except NotConverged:
-            continue
-        odds, rate = coefficients @ x, logistic(coefficients @ inside)
-        information = (inside * (table.weight * rate * (1.0 - rate))) @ inside.T
-        half = normal_quantile(0.5 + 0.5 * confidence) * np.sqrt(
-            np.maximum(np.sum(x * (np.linalg.pinv(information, hermitian=True) @ x), axis=0), 0.0)
-        )
-        how = f"restricted cubic spline of the log odds, {max(len(knots), 1)} knots"
-        band = f"pointwise {percent(confidence)}, delta method"
-        return _Fit(at, logistic(odds), logistic(odds - half), logistic(odds + half), how, band)
-    nothing = np.full_like(at, math.nan)
-    return _Fit(at, nothing, nothing, nothing, "no spline: no curve is the best", "no band")
+    found = nearest_fit(family, points, _NEAR)
+    if found is None:
+        nothing = np.full_like(at, math.nan)
+        return _Fit(at, nothing, nothing, nothing, "no spline: no curve is the best", "no band")
+    coefficients = np.array(found[0].coefficients)
+    odds, rate = coefficients @ x, logistic(coefficients @ inside)
+    information = (inside * (table.weight * rate * (1.0 - rate))) @ inside.T
+    half = normal_quantile(0.5 + 0.5 * confidence) * np.sqrt(
+        np.maximum(np.sum(x * (np.linalg.pinv(information, hermitian=True) @ x), axis=0), 0.0)
+    )
+    how = f"restricted cubic spline of the log odds, {max(len(knots), 1)} knots"
+    band = f"pointwise {percent(confidence)}, delta method"
+    return _Fit(at, logistic(odds), logistic(odds - half), logistic(odds + half), how, band)
 
 
 def _by_kernel(table: Table, *, confidence: float, seed: int, band: Band) -> _Fit:

@@ -582,7 +582,7 @@ def stretches(curve: BinnedCurve, *, confidence: float) -> tuple[Stretch, ...]:
         confidence: Probability that all of them are there, in (0, 1).
 
     Returns:
-        None without rows, and where rows have no bounds: of importance weights and of dependent rows.
+        Nothing without rows, and where rows have no bounds: of importance weights and of dependent rows.
     """
     if not curve.rows.size or bool(np.isnan(curve.rate_lower).any()):
         return ()

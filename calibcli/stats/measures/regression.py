@@ -265,16 +265,6 @@ def limited_words(rows: int) -> list[str]:
     return [f"{these} within 2^-53 of 0 or 1: limited inside the logit"] if rows else []
 
 
-def one_label(points: newton.Labelled) -> bool:
-    """Whether the rows with weight have one label."""
-    return bool(points.label.all()) or not bool(points.label.any())
-
-
-def one_logit(points: newton.Labelled) -> bool:
-    """Whether the scores have one logit, so that there is no slope."""
-    return float(np.ptp(newton.logit(points.score))) == 0.0
-
-
 def _scatter(profile: Profile, best: Solution) -> tuple[float, float]:
     """Return how far the labels scatter around the best line, by what each row does to the coefficient.
 
@@ -311,15 +301,15 @@ class _Cox:
     def found(self) -> _Found:
         name, table, points = self.name, self.table, self.points
         if name is MeasureName.CITL_LOGIT:
-            if one_label(points):
+            if points.one_label:
                 side = 1.0 if points.label.all() else -1.0
                 why = f"every label is {int(side > 0.0)}: the fit has no finite intercept"
                 # So many labels, all alike, have this probability where the deviance is that.
                 level = 2.0 * math.log(2.0 / (1.0 - self.confidence))
                 return self._infinite(least=0.0, side=side, why=why, level=level)
-        elif one_label(points) or one_logit(points):
+        elif points.one_label or points.one_logit:
             same = "score" if float(np.ptp(points.score)) == 0.0 else "logit"
-            same = "label" if one_label(points) else same
+            same = "label" if points.one_label else same
             return _Found(math.nan, None, f"no interval: undefined where there is one {same} only")
         elif newton.parted(*points.logits):
             return self._parted()

@@ -21,14 +21,12 @@ from calibcli.stats.bounds.proportion import rate_bounds, sum_margin
 from calibcli.stats.bounds.resampling import DrawCells, calibrated_positives, range_tail
 from calibcli.stats.measures.if_calibrated import DRAWS
 from calibcli.stats.numerics import crossing, normal_quantile, stream
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Floats, Integers, Whole, narrow, numbered
 from calibcli.stats.table.crossed import CrossedCells, segments_within, sets_of_columns
 from calibcli.stats.table.sliced import Sums
 from calibcli.values import dataclass
 
 Booleans = npt.NDArray[np.bool_]
-# Whole numbers of any size.
-Whole = npt.NDArray[np.signedinteger[Any]]
 Counts = Floats | Integers
 
 # Segments whose labels would have a smaller variance are not tested: the law of the range is not true there.
@@ -96,9 +94,9 @@ class Entries:
             part: The combination of levels of each entry.
             scores: The sums of the scores of rows with label 1 and with label 0; None if `at` is the score.
         """
-        parts, leaf = _numbered(part)
+        parts, leaf = numbered(part)
         order, tied = _order(at)
-        leaf, at, many, ones = leaf[order], at[order], _narrow(rows)[order], _narrow(positive)[order]
+        leaf, at, many, ones = leaf[order], at[order], narrow(rows)[order], narrow(positive)[order]
         if scores is None:
             mean, missed, of_others = at, ones * (1.0 - at), (many - ones) * at
         else:
@@ -123,23 +121,6 @@ class Entries:
     def combined(self) -> tuple[Whole, Floats]:
         """Return all combinations of levels, shape (n_columns, n), and the rows of each."""
         return self.levels, self.sums[0]
-
-
-def _numbered(part: Whole) -> tuple[Integers, Whole]:
-    """Return the different ones of some numbers, none below 0, and the place of each among them."""
-    if part.max(initial=0) > 4 * part.size:
-        parts, place = np.unique(part, return_inverse=True)
-        return parts, _narrow(place.reshape(-1))
-    there = np.zeros(int(part.max(initial=0)) + 1, np.bool_)
-    there[part] = True
-    return np.flatnonzero(there), _narrow(np.cumsum(there) - 1)[part]
-
-
-def _narrow(whole: Whole) -> Whole:
-    """Return whole numbers, none below 0, in as few bits as they take."""
-    most = int(whole.max(initial=0))
-    kind = next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if most <= np.iinfo(kind).max)
-    return whole.astype(kind, copy=False)
 
 
 def _order(values: Floats) -> tuple[Integers | slice, bool]:
@@ -326,7 +307,7 @@ def _codes(entries: Entries, columns: Sequence[int]) -> tuple[Whole, Integers]:
     """Return the segment of each combination by some columns, by its place, and a combination of each."""
     key = _key(entries.sizes, entries.levels, columns)
     _, first, place = np.unique(key, return_index=True, return_inverse=True)
-    return _narrow(place.reshape(-1)), first
+    return narrow(place.reshape(-1)), first
 
 
 def _apart(code: Whole) -> tuple[Integers, Integers]:
@@ -674,7 +655,7 @@ def _cells(rows: Whole, at: Floats, most: int) -> Whole:
     many = np.diff(np.cumsum(rows, dtype=np.int64)[last], prepend=0)
     number = _numbers(most * _shares(many, at[last]))
     cell = np.cumsum(np.diff(number, prepend=number[0]) > 0, dtype=np.int64)
-    return np.repeat(_narrow(cell), np.diff(last, prepend=-1))
+    return np.repeat(narrow(cell), np.diff(last, prepend=-1))
 
 
 def in_segment(entries: Entries, level: Level) -> Booleans:

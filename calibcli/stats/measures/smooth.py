@@ -7,17 +7,16 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from calibcli.errors import NotConverged
-from calibcli.names import FitLoss, MeasureName, Purpose, Target
+from calibcli.names import MeasureName, Purpose, Target
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.resampling import ends_of_draws
 from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, UNKNOWN, Estimate, Range, Reference
 from calibcli.stats.measures.if_calibrated import Measures, Settings, Shared, of_draws, of_moments
-from calibcli.stats.measures.regression import one_logit
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators.logistic import Solution, solved
-from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, logistic, logit
-from calibcli.stats.recalibrators.spline import spline_family
+from calibcli.stats.recalibrators.logistic import solved
+from calibcli.stats.recalibrators.newton import Aim, Labelled, logistic, logit
+from calibcli.stats.recalibrators.spline import nearest_fit, spline_family
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals
 from calibcli.values import dataclass
@@ -90,7 +89,7 @@ _WAY = np.concatenate((np.linspace(0.0, 0.9, 10), 1.0 - 0.1 * 0.5 ** np.arange(1
 
 # Labels that a curve parts have no best one: how far the targets are then taken from 0 and 1, the first that
 # has one. The curves go on to move a little where they part the labels in part only.
-_NEAR = (1e-8, 1e-6, 1e-4, 1e-2)
+_NEAR = (0.0, 1e-8, 1e-6, 1e-4, 1e-2)
 
 _PARTED = "a curve parts the labels, at least in part, so that it runs up to 0 or 1"
 
@@ -170,15 +169,11 @@ class _Curve:
         points = Labelled.of(table)
         knots, family = spline_family(table, points)
         features = family.features(table.score)
-        found = _solved(family, points, Aim.of(table, FitOptions(), separated=False))
-        notes, near = ((_PARTED,) if found is None else ()), 0.0
-        for limit in _NEAR:
-            if found is None:
-                near, aim = limit, Aim(FitLoss.LOG, limit, 1.0 - limit, smoothed=False, separated=False)
-                found = _solved(family, points, aim)
+        found = nearest_fit(family, points, _NEAR)
         if found is None:
             return cls(len(knots), (_UNDEFINED,), np.full(table.score.size, math.nan), None)
-        fitted = np.array(found.coefficients) @ features
+        (solution, near), notes = found, () if found[1] == 0.0 else (_PARTED,)
+        fitted = np.array(solution.coefficients) @ features
         gap = np.abs(logistic(fitted) - table.score)
         if table.weighted:
             return cls(len(knots), notes, gap, None)
@@ -186,8 +181,11 @@ class _Curve:
         score, start = table.score[at], logit(table.score[at])
         odds = start + _WAY[:, None] * (fitted[at] - start)
         # Labels drawn of a curve that runs up to 0 or 1 would be as sure as it: for them it is smoothed.
-        smoothed = _solved(family, points, Aim.of(table, FitOptions(), separated=True))
-        careful = odds[-1] if smoothed is None else np.array(smoothed.coefficients) @ features[:, at]
+        try:
+            smoothed = solved(family, points, aim=Aim.of(table, FitOptions(), separated=True))
+            careful = np.array(smoothed.coefficients) @ features[:, at]
+        except NotConverged:
+            careful = odds[-1]
         odds = np.vstack((odds, careful))
         way = _Way(score, features[:, at], weight, odds, draws=min(draws, _MOST_DRAWS), seed=seed, seen={})
         return cls(len(knots), notes, gap, way, _too_few(points, draws), near)
@@ -279,18 +277,10 @@ def _too_few(points: Labelled, draws: int) -> tuple[str, ...]:
         "every label is the same": rarer == 0.0,
         f"fewer than {_LEAST_ROWS} rows": rows < _LEAST_ROWS,
         f"fewer than {_LEAST_EVENTS} rows of one label": 0.0 < rarer < _LEAST_EVENTS,
-        "every score is the same": one_logit(points),
+        "every score is the same": points.one_logit,
         f"so high a confidence takes more than {_MOST_DRAWS:,} draws": draws > _MOST_DRAWS,
     }
     return tuple(f"no interval: {reason}" for reason, holds in reasons.items() if holds)[:1]
-
-
-def _solved(family: Family, points: Labelled, aim: Aim) -> Solution | None:
-    """Return the best curve, None where steps do not reach it."""
-    try:
-        return solved(family, points, aim=aim)
-    except NotConverged:
-        return None
 
 
 def many_fits(features: Floats, target: Floats, weight: Floats, *, start: Floats) -> Floats:

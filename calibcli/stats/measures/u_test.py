@@ -53,7 +53,7 @@ def u_test(table: Table) -> TestResult:
     points = Labelled.of(table)
     if not ((points.score > 0.0) & (points.score < 1.0)).any():
         return TestResult.undefined(TestName.U, CERTAIN)
-    if regression.one_logit(points):
+    if points.one_logit:
         same = "score" if points.score.min() == points.score.max() else "logit"
         return TestResult.undefined(TestName.U, f"undefined: there is one {same} only")
     try:
@@ -196,7 +196,7 @@ def _losses(level: Floats, slope: Floats, *, x: Floats, negative: Floats, target
 
 def _least(points: Labelled, table: Table) -> float:
     """Return the smallest mean log loss of any line, or its infimum."""
-    if regression.one_label(points):
+    if points.one_label:
         return 0.0
     if parted(*points.logits):
         return regression.least_when_parted(*points.logits, points)

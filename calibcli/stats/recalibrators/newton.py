@@ -297,6 +297,16 @@ class Labelled:
         """Logits of the points of label 1 and of label 0."""
         return logit(self.score[self.label]), logit(self.score[~self.label])
 
+    @property
+    def one_label(self) -> bool:
+        """Whether they have one label."""
+        return bool(self.label.all()) or not bool(self.label.any())
+
+    @property
+    def one_logit(self) -> bool:
+        """Whether their scores have one logit, so that there is no slope."""
+        return float(np.ptp(logit(self.score))) == 0.0
+
 
 def logit(scores: Floats) -> Floats:
     """Return the log odds of scores in [0, 1], limited to [2^-53, 1 - 2^-53] first."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from calibcli.errors import NotConverged
 from calibcli.stats.recalibrators.newton import logistic
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Floats, Integers, numbered
 from calibcli.values import dataclass
 
 # An intercept and a slope of all rows: held just so that labels which the score parts have a fit.
@@ -20,8 +20,6 @@ GLOBAL, _WIDE = 2, 100.0
 _LITTLE = 5e-4, 0.05
 _MOST_STEPS, _SMALL = 200, 64
 _MOST_HALVINGS = 30
-# So many codes are counted; of more those that there are are sorted.
-_MANY_CODES = 1 << 20
 # Where a borrowed curvature leaves more than this share of the decrement, its own is worth the time.
 _SLOW = 0.5
 _LARGEST = 1e3
@@ -92,7 +90,7 @@ class Grid:
         """Return the intersections with enough rows, the place of each leaf's, and how many are left out."""
         levels = self.levels[len(columns) > 1][list(columns)]
         sizes = (levels.max(axis=1) + 1).tolist()
-        code, place = _numbered(np.ravel_multi_index(list(levels), sizes), math.prod(sizes))
+        code, place = numbered(np.asarray(np.ravel_multi_index(list(levels), sizes), np.int64))
         enough = np.bincount(place, weights=self.rows) >= least
         number = np.where(enough, np.cumsum(enough) - 1, int(enough.sum()))
         cells = np.stack(np.unravel_index(code[enough], sizes), axis=1)
@@ -274,14 +272,6 @@ class Design:
                 found[left.inside, right.inside] = block
                 found[right.inside, left.inside] = block.T
         return found
-
-
-def _numbered(code: Integers, size: int) -> tuple[Integers, Integers]:
-    """Return the codes below `size` that there are, ascending, and the place of each among them."""
-    if size > _MANY_CODES:
-        return np.unique(code, return_inverse=True)
-    there = np.bincount(code, minlength=size) > 0
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[code]
 
 
 def _roughness(cells: Integers, ordered: Sequence[int]) -> Floats:

@@ -1,5 +1,6 @@
 """Spline recalibration: log odds that are a natural cubic spline of the score's."""
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Annotated, ClassVar, Self
@@ -7,11 +8,19 @@ from typing import Annotated, ClassVar, Self
 import numpy as np
 
 from calibcli.codec import INLINE, Ascending, Between, Node, Size
-from calibcli.names import RecalibratorName
+from calibcli.errors import NotConverged
+from calibcli.names import FitLoss, RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.recalibrators import require_both_labels
-from calibcli.stats.recalibrators.logistic import Coefficient, LogitMap, Record, solved_or_smoothed
-from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, Family, Labelled, logit
+from calibcli.stats.recalibrators.logistic import (
+    Coefficient,
+    LogitMap,
+    Record,
+    Solution,
+    solved,
+    solved_or_smoothed,
+)
+from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, Aim, Family, Labelled, logit
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.again import Rows, reread
 from calibcli.stats.table.bins import NEARLY
@@ -87,10 +96,23 @@ def bends_at_knots(knots: Floats, values: Floats) -> Floats:
 
 def spline_family(table: Table, points: Labelled) -> tuple[tuple[float, ...], Family]:
     """Return the knots of a table, and what is fitted: a constant where all scores have one logit."""
-    if float(np.ptp(logit(points.score))) == 0.0:
+    if points.one_logit:
         return (), Family(RecalibratorName.SPLINE, lambda score: np.ones((1, score.size)))
     knots = knots_of(table, None)
     return knots, Family(RecalibratorName.SPLINE, partial(spline_features, knots=knots))
+
+
+def nearest_fit(family: Family, points: Labelled, limits: Sequence[float]) -> tuple[Solution, float] | None:
+    """Return the curve of most likelihood, and how far targets are from 0 and 1 for it: by the first of some
+    limits at which there is one, as labels that a curve parts have none; or None.
+    """
+    for limit in limits:
+        try:
+            aim = Aim(FitLoss.LOG, limit, 1.0 - limit, smoothed=False, separated=False)
+            return solved(family, points, aim=aim), limit
+        except NotConverged:
+            continue
+    return None
 
 
 # Harrell (2015), table 2.3, for 3 to 5 knots; two, at the ends of the scores, make a straight line.

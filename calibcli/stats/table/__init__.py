@@ -14,6 +14,9 @@ from calibcli.values import dataclass
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
+# Whole numbers of any size.
+Whole = npt.NDArray[np.signedinteger[Any]]
+
 
 class Weighing(NamedTuple):
     """What rows count for: for as many as `counts` says, or by importance weights; without either once."""
@@ -301,3 +304,20 @@ def run_starts(values: npt.NDArray[Scalar]) -> npt.NDArray[np.intp]:
 
 def run_sums(column: npt.NDArray[Scalar], starts: npt.NDArray[np.intp]) -> npt.NDArray[Scalar]:
     return np.add.reduceat(column, starts) if starts.size else column[:0]
+
+
+def numbered(part: Whole) -> tuple[Integers, Whole]:
+    """Return the different ones of some numbers, none below 0, and the place of each among them."""
+    if part.max(initial=0) > 4 * part.size:
+        parts, place = np.unique(part, return_inverse=True)
+        return parts, narrow(place.reshape(-1))
+    there = np.zeros(int(part.max(initial=0)) + 1, np.bool_)
+    there[part] = True
+    return np.flatnonzero(there), narrow(np.cumsum(there) - 1)[part]
+
+
+def narrow(whole: Whole) -> Whole:
+    """Return whole numbers, none below 0, in as few bits as they take."""
+    most = int(whole.max(initial=0))
+    kind = next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if most <= np.iinfo(kind).max)
+    return whole.astype(kind, copy=False)

@@ -119,7 +119,7 @@ def test_where_no_curve_is_the_best_the_missing_interval_has_its_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Scores of 1e-300 beside others can leave every start of the fit without a solution."""
-    monkeypatch.setattr("calibcli.stats.measures.smooth._solved", lambda *_, **__: None)
+    monkeypatch.setattr("calibcli.stats.measures.smooth.nearest_fit", lambda *_, **__: None)
     table = table_of([(place / 41, place % 3 == 0) for place in range(1, 41)])
     for name in (M.ICI, M.E50, M.E90, M.EMAX):
         found = measured(name, table)
