@@ -371,11 +371,11 @@ def of_one_score(path: DocumentSource, found: "Artifact | ClassArtifact") -> Art
 
 
 def read_class_artifact(path: DocumentSource) -> "ClassArtifact":
-    found = read_any_artifact(path)
-    if not isinstance(found, Artifact):
+    found = read_any_map(path)
+    if isinstance(found, ClassArtifact):
         return found
     msg = f"{path}: it was fitted to one score, and the columns of several classes were named"
-    raise UsageProblem(msg, "name the score column with --score; or look at one view with --view and --class")
+    raise UsageProblem(msg, "name the score column with --score, or fit a map of these classes with --probs")
 
 
 def read_any_artifact(path: DocumentSource) -> "Artifact | ClassArtifact":
@@ -387,13 +387,14 @@ def read_any_artifact(path: DocumentSource) -> "Artifact | ClassArtifact":
             f"looks at {', '.join(found.names)} beside the score, but here a map of the score alone is needed"
         )
         hint = (
-            "apply, measure, verify, compare, segments and report take it; for anything else apply it first"
+            "verify --state and plot --kind map take no such map, other commands do: write recalibrated "
+            "scores with `calibcli apply` first"
         )
         raise DocumentProblem(str(path), msg, hint)
     msg = "has a map for each group of rows, and one map is needed here"
     hint = (
-        "apply, measure, verify, compare, plot, report and export take it; for anything else fit each group "
-        "apart, with --where 'COL==GROUP' in place of --by"
+        "verify --state and plot --kind map take no such map, other commands do: fit each group apart, with "
+        "--where 'COL==GROUP' in place of --by"
     )
     raise DocumentProblem(str(path), msg, hint)
 
