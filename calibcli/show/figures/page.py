@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
+from itertools import accumulate, takewhile
 from typing import Any
 
 from matplotlib import ft2font
@@ -139,20 +140,32 @@ def inches_of(text: str, size: float, *, weight: str = "normal") -> float:
 def wrapped(text: str, size: float, room: float, *, weight: str = "normal") -> list[str]:
     """Return the lines of a text that fit into a room in inches; a word that does not is cut."""
     lines: list[str] = []
-    line = ""
-    for word in printable(text).split():
-        rest = word
-        longer = f"{line} {rest}" if line else rest
-        if inches_of(longer, size, weight=weight) <= room:
-            line = longer
+    words = printable(text).split()
+    while words:
+        count = _words_fitting(words, size, room, weight=weight)
+        if not count and (fits := _fitting(words[0], size, room, weight=weight)) < len(words[0]):
+            lines.append(words[0][:fits])
+            words[0] = words[0][fits:]
             continue
-        if line:
-            lines.append(line)
-        while (fits := _fitting(rest, size, room, weight=weight)) < len(rest):
-            lines.append(rest[:fits])
-            rest = rest[fits:]
-        line = rest
-    return [*lines, line] if line else lines
+        lines.append(" ".join(words[: count or 1]))
+        del words[: count or 1]
+    return lines
+
+
+def _words_fitting(words: Sequence[str], size: float, room: float, *, weight: str) -> int:
+    """Return how many words fit into a line, perhaps none; a line is measured as seldom as can be."""
+
+    def fit(count: int) -> bool:
+        return inches_of(" ".join(words[:count]), size, weight=weight) <= room
+
+    # Letters are about half as wide as they are high: the guess is off by a word or two.
+    ends = accumulate(len(word) + 1 for word in words)
+    count = max(1, sum(1 for _ in takewhile(lambda end: end * size / 144.0 <= room, ends)))
+    if fit(count):
+        while count < len(words) and fit(count + 1):
+            count += 1
+        return count
+    return next((less for less in range(count - 1, 0, -1) if fit(less)), 0)
 
 
 def fitted(text: str, size: float, room: float, *, weight: str = "normal") -> str:

@@ -1,17 +1,19 @@
 """Small multiples: one pair of axes for all panels, headings that are whole, no text over another."""
 
 from dataclasses import replace
-from itertools import cycle
+from itertools import cycle, pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, Theme
 from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
-from calibcli.show.figures.page import Words
+from calibcli.show.figures.page import Words, inches_of, printable, wrapped
 from calibcli.stats.curves import CurvePanel, CurvePanels
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
 from calibcli.stats.table import ScoreTable
@@ -191,3 +193,23 @@ def test_a_missing_smooth_curve_is_a_usage_problem() -> None:
     gone = replace(picture.panels[0], curve=replace(picture.panels[0].curve, smooth=None))
     with pytest.raises(UsageProblem):
         drawn(replace(picture, panels=(gone,)), FigureSize.PAGE)
+
+
+@given(
+    text=st.lists(st.sampled_from(["i", "a", "rate", "(95", "calibration_error", *NAMES[:4]]), max_size=40),
+    room=st.sampled_from([0.02, 0.4, 2.2, 6.5]),
+)
+def test_lines_hold_as_many_words_as_fit(text: list[str], room: float) -> None:
+    """No letter is lost, no line but one of a letter is wider than the room, and none had room for more."""
+    lines = wrapped(" ".join(text), 8.0, room)
+    assert "".join(lines).replace(" ", "") == "".join(printable(" ".join(text)).split())
+    assert all(len(line) == 1 or inches_of(line, 8.0) <= room for line in lines)
+    for line, after in pairwise(lines):
+        assert inches_of(f"{line} {after.split()[0]}", 8.0) > room
+
+
+def test_a_line_is_measured_a_few_times_not_once_a_word() -> None:
+    """Letters are fitted to pixels, which takes its time: lines of 200 words were measured 200 times."""
+    inches_of.cache_clear()
+    lines = wrapped(" ".join(f"word{k}" for k in range(200)), 8.0, 6.5)
+    assert inches_of.cache_info().misses <= 4 * len(lines) < 100
