@@ -236,6 +236,7 @@ def _row(same: Mapping[str, object], kind: str, name: str, one: Mapping[str, obj
 
 def _cell(value: object) -> object:
     if not isinstance(value, str):
-        return "" if value is None else repr(value) if isinstance(value, float) else value
+        # A float of numpy names its type where it is asked by itself.
+        return "" if value is None else float.__repr__(value) if isinstance(value, float) else value
     text = printable(value)
     return f"'{text}" if text.startswith(_FORMULA) and text != _INFINITE else text

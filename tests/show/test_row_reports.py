@@ -38,9 +38,11 @@ def read(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_rows_hold_what_json_holds(said: Told, file: Path) -> None:
-    """Every measure and test of every slice once, with the same numbers to the last digit."""
+@pytest.mark.parametrize("weights", [[], ["-w", "old"]])
+def test_rows_hold_what_json_holds(said: Told, file: Path, weights: list[str]) -> None:
+    """Every measure and test of every slice once, with the same numbers to the last digit, and as numbers."""
     words = ["measure", file, "-s", "score", "-y", "label", "--by", "group", "--min-group-rows", "1", "-q"]
+    words += weights
     report = json.loads(said(*words, "--json"))
     lines = [json.loads(line) for line in said(*words, "--format", "jsonl").splitlines()]
     assert all(tuple(line) == COLUMNS for line in lines)

@@ -238,7 +238,7 @@ def weighted_sum_margin(
             costs = np.where(known, by_squares * squares_of, by_weight)
     if not best < _WORTH_TRYING * alone:
         return alone
-    return min((level + float(costs.sum())) / bet, math.sqrt(0.5 * whole * level))
+    return min((level + float(costs.sum())) / float(bet), math.sqrt(0.5 * whole * level))
 
 
 # How far a sum may fall back, in standard deviations: about where the range is bounded best.

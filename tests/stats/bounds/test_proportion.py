@@ -283,6 +283,8 @@ def test_margins_of_weighted_sums_are_hoeffdings_where_labels_are_coins() -> Non
     for score, least, most in ((rng.random(4_000), 1.0, 1.0), (rng.beta(0.5, 30.0, 4_000), 0.0, 0.5)):
         spread = weight**2 * score * (1.0 - score)
         margin = proportion.weighted_sum_margin(weight**2, spread, spread, score, delta=0.025)
+        # Of numpy it would be one whose text names its type.
+        assert type(margin) is float
         assert least * coins <= margin <= most * coins + 1e-9
         # Labels that the scores did not expect cost no more than half of the error does.
         wrong = proportion.weighted_sum_margin(weight**2, spread, weight**2, score, delta=0.025)
