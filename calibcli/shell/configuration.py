@@ -13,6 +13,7 @@ is said by the command line, a variable, or a file that `--config` names.
 import difflib
 import math
 import os
+import re
 import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -123,7 +124,7 @@ def _variable(name: str, key: str) -> str:
 
 
 def environment_settings(name: str, command: Command, variables: Mapping[str, str]) -> dict[str, "Setting"]:
-    """Return the defaults that variables such as CALIBCLI_VERIFY_MAX_ECE give; blanks part several values."""
+    """Return the defaults that variables such as CALIBCLI_VERIFY_MAX_ECE give."""
     prefix = f"{_PREFIX}{name.upper()}_"
     said = {variable: text for variable, text in variables.items() if variable.startswith(prefix) and text}
     if not said:
@@ -140,10 +141,24 @@ def environment_settings(name: str, command: Command, variables: Mapping[str, st
                 msg, nearest(variable, sorted(by_variable), all_by=f"`calibcli config {name}`")
             )
         option = by_variable[variable]
-        parts = [value_of(part, option.kind) for part in (text.split() if option.several else [text])]
+        parts = [value_of(part, option.kind) for part in (_parted(text) if option.several else [text])]
         value = typed(parts if option.several else parts[0], option, place=variable)
         found[option.name] = Setting(option.key, value, variable)
     return found
+
+
+def _parted(text: str) -> list[str]:
+    """Part several values at blanks, but for those within a pair of quotes.
+
+    Single quotes around a whole value are no part of it. Others are: conditions and names have quotes too.
+    """
+    # Of a quote that nothing closes something is left.
+    parts = text.split() if _VALUE.sub("", text).strip() else _VALUE.findall(text)
+    return [part[1:-1] if _QUOTED.fullmatch(part) else part for part in parts]
+
+
+_VALUE = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
+_QUOTED = re.compile("'[^']*'")
 
 
 def configuration_of(chosen: str | None, *, isolated: bool) -> Configuration:

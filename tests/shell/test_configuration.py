@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.shell.commands import COMMANDS
+from calibcli.shell.configuration import environment_settings
 from calibcli.shell.door import column_names, metric_names, options_of
 from command_line import Ran, Run
 
@@ -42,6 +43,21 @@ def test_every_option_is_a_key_by_its_long_name() -> None:
     assert verify["json"].kind is bool
     assert "debug" not in verify
     assert options["schema"] == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("h==1  x>0.1", ["h==1", "x>0.1"]),
+        ("'plan in basic, pro' h==1", ["plan in basic, pro", "h==1"]),
+        ("city=='New York' g==\"a b\"", ["city=='New York'", 'g=="a b"']),
+        ("name==O'Brien h==1", ["name==O'Brien", "h==1"]),
+    ],
+)
+def test_values_of_a_variable_may_hold_blanks(text: str, values: list[str]) -> None:
+    """As those of a flag and of a file may."""
+    found = environment_settings("measure", COMMANDS["measure"], {"CALIBCLI_MEASURE_WHERE": text})
+    assert [one.value for one in found.values()] == [values]
 
 
 def test_the_nearest_file_above_gives_defaults(run: Run, home: Path, thousand: Path) -> None:
