@@ -63,7 +63,8 @@ def never_positive(findings: Findings, resolved: ResolvedColumns, *, shown: str)
     used = findings.rows > findings.dropped + findings.unselected
     if positive is None or findings.positive_rows or not used or not findings.labels:
         return None
-    msg = f"{shown}, column {resolved.label!r}: no label is {positive!r}, as --positive says"
+    says = "--positive says" if resolved.requested.fitted is None else "--positive or the fit of the map says"
+    msg = f"{shown}, column {resolved.label!r}: no label is {positive!r}, as {says}"
     return InputProblem(msg, f"the labels are {_labels_listed(findings.labels)}")
 
 

@@ -180,3 +180,16 @@ def test_columns_of_classes_are_found_as_in_the_fit(run: Run, tmp_path: Path) ->
         "second",
         "third",
     ]
+
+
+def test_a_label_of_the_fit_that_no_row_has_is_said_to_be_of_the_fit(run: Run, tmp_path: Path) -> None:
+    """Nobody typed --positive, and who does reads other labels."""
+    score, label = np.arange(60) / 60, np.arange(60) % 2
+    words = ["-s", "score", "-y", "label"]
+    fitted = written(tmp_path / "fit.csv", {"score": score, "label": np.array(["no", "yes"])[label]})
+    assert run("fit", fitted, *words, "--positive", "yes", "-o", tmp_path / "cal.json").code == 0
+    rows = written(tmp_path / "new.csv", {"score": score, "label": label})
+    line = ["measure", rows, *words, "--artifact", tmp_path / "cal.json"]
+    said = "no label is 'yes', as --positive or the fit of the map says\nhint: the labels are '0' and '1'"
+    assert said in run(*line, code=3).err
+    assert run(*line, "--positive", "1").code == 0
