@@ -14,6 +14,7 @@ from calibcli.data.faults import (
     LIGHTEST,
     MOST_LABELS,
     OTHERS,
+    SUM_TOLERANCE,
     UNCOUNTABLE,
     Fault,
     FaultKind,
@@ -377,6 +378,11 @@ class _Case:
                 "for logits pass --scale logit; if rounded pass --on-sum normalise, which divides rows by "
                 "their sum; --on-sum accept uses rows as they are"
             )
+        sums = (100.0 * fault.lowest, 100.0 * fault.highest)
+        if resolved.requested.read_as is Scale.PERCENT and all(
+            abs(one - 1.0) <= SUM_TOLERANCE for one in sums
+        ):
+            return "before they were read as percentages they sum to 1: --scale prob reads probabilities"
         missing = "is every class among them? " if fault.highest < 1.0 else ""
         way = f"{missing}pass --on-sum normalise to divide such rows by their sum, or"
         if resolved.label is None:

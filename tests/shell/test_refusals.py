@@ -496,6 +496,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, "apply classes.json strange.csv -o out.csv", "the names of the classes 'ant', 'bee', 'cat'", ""),
     (2, "apply classes.json choice.csv -o out.csv", "may begin with 'q_', 'r_'", ""),
     (3, "apply classes.json again.csv -o out.csv", "more than once", ""),
+    (3, "measure zoo.csv --probs p_* -y label --scale percent", "a sum of 0.01", "--scale prob"),
     (2, "apply cal.json t.csv --probs p_* -o out.csv", "fitted to one score", ""),
     (2, "apply groups.json t.csv --probs p_* -o out.csv", "fitted to one score", "with --probs"),
     (2, "measure zoo.csv --probs p_* -y label --view one-vs-rest --class ant --artifact groups.json",
