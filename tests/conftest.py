@@ -20,6 +20,7 @@ import typer.main
 from _pytest.pathlib import import_path
 from coverage import Coverage
 from hypothesis import HealthCheck, settings
+from matplotlib.figure import Figure
 from threadpoolctl import threadpool_limits
 
 import calibcli
@@ -262,6 +263,12 @@ def one_picture(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(whole, pictures=whole.pictures[:1])
 
     monkeypatch.setattr(page, "full_report", found)
+
+
+@pytest.fixture
+def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures are laid out and not drawn, for tests of what is said of them."""
+    monkeypatch.setattr(Figure, "savefig", lambda _, target, **__: target.write(bytes(6_000)))
 
 
 @contextmanager

@@ -156,6 +156,7 @@ def test_format_on_the_line_beats_json_in_a_file(run: Run, home: Path, thousand:
     assert run("verify", thousand, "--format", "md").out.startswith("**PASS")
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_a_limit_of_the_machine_stops_no_command(run: Run, home: Path, thousand: Path) -> None:
     """Workers and memory for every command, also for those that have one file to write or no rows to read."""
     (home / "calibcli.toml").write_text('jobs = 2\nmemory = "64MiB"\n')

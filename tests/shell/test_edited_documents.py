@@ -129,6 +129,7 @@ def line(words: list[str], folder: Path, document: Path, out: Path) -> list[str]
     return [str(out / word) if word.startswith("OUT") else word for word in found]
 
 
+@pytest.mark.usefixtures("unrendered")
 @pytest.mark.parametrize(
     ("kind", "words"), READERS, ids=lambda one: one if isinstance(one, str) else " ".join(one[:1])
 )

@@ -66,6 +66,7 @@ def test_compare_is_short_for_a_kind_and_an_artifact(run: Run, artifact: Path, t
     assert one.read_bytes() == other.read_bytes()
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_parts_of_a_report_are_drawn(run: Run, rows: Path, tmp_path: Path) -> None:
     """A view of classes may be asked of a report by itself, and of nothing else."""
     report, out = tmp_path / "r.json", tmp_path / "p.svg"
@@ -73,7 +74,7 @@ def test_parts_of_a_report_are_drawn(run: Run, rows: Path, tmp_path: Path) -> No
     words = (*scores, "--by", "country", "--metric", "ece")
     assert run("measure", rows, *words, "--json", "-o", report).code == 0
     for kind in ("compare", "groups"):
-        drawn(run("plot", report, "--kind", kind, "-o", out, "--force"), out)
+        run("plot", report, "--kind", kind, "-o", out, "--force", code=0)
     refused = run("plot", report, "--view", "top-label", "-o", out, "--force")
     assert (refused.code, "has no 'classes'" in refused.err) == (3, True)
     assert run("plot", report, "--kind", "groups", "--by", "country", "-o", out, "--force").code == 2
@@ -199,10 +200,10 @@ def measured(run: Run, *words: object) -> dict[str, dict[str, dict[str, float]]]
 def captioned(run: Run, kind: str, path: Path, *words: object) -> str:
     """Draw, and return what the command said."""
     ended = run("plot", *words, "--kind", kind, "-o", path, code=0)
-    assert path.stat().st_size > 5_000
     return ended.err + ended.out
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_isotonic_is_captioned_by_the_parts_of_the_brier_score(
     run: Run, thousand: Path, tmp_path: Path
 ) -> None:
@@ -215,6 +216,7 @@ def test_isotonic_is_captioned_by_the_parts_of_the_brier_score(
     assert f"Brier {whole} = MCB {mcb} - DSC {dsc} + UNC {unc}" in said
 
 
+@pytest.mark.usefixtures("unrendered")
 @pytest.mark.parametrize("rows", [300, 5_000])
 def test_cumulative_is_captioned_by_its_tests(run: Run, tmp_path: Path, rows: int) -> None:
     """With the p-values of `measure`, of the limit law and, for few rows, of labels drawn with its seed."""
@@ -244,6 +246,7 @@ def test_bins_ask_for_the_diagram_of_bins(
     assert "Clopper-Pearson" in run(*words, "--terminal").out
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_residual_is_captioned_by_its_error(run: Run, thousand: Path, tmp_path: Path) -> None:
     """The smoothed one, or that of the bins where bins were asked for."""
     report = measured(run, thousand, *COLUMNS)["measures"]
@@ -263,6 +266,7 @@ def test_residual_of_a_report_is_that_of_its_rows(run: Run, thousand: Path, tmp_
     assert (tmp_path / "of_report.svg").read_bytes() == (tmp_path / "of_rows.svg").read_bytes()
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_importance_weights_leave_no_test(run: Run, csv_of: Make, tmp_path: Path) -> None:
     """The distance is named instead."""
     rows = [f"0.{1 + row % 8},{int(row % 3 == 0)},{1 + row % 4}.5" for row in range(60)]

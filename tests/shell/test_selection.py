@@ -138,6 +138,7 @@ def test_selections_travel_to_workers_elsewhere() -> None:
     assert pickle.loads(pickle.dumps(columns)) == columns  # noqa: S301 - our own bytes
 
 
+@pytest.mark.usefixtures("unrendered")
 @pytest.mark.parametrize(
     "words",
     [

@@ -318,6 +318,7 @@ def test_memory_and_workers_do_not_change_a_byte(run: Run, batch_of: Make, tmp_p
     assert states[0].read_bytes() == states[1].read_bytes()
 
 
+@pytest.mark.usefixtures("unrendered")
 @pytest.mark.untraced
 def test_the_alarm_stays_silent_and_then_rings(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """Exit 0 while nothing speaks against calibration, saying that it is no proof; exit 1 after a change."""
