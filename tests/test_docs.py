@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,9 @@ from command_line import ROOT
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
 PAGES += [ROOT / "sample_data" / "README.md", ROOT / "CHANGELOG.md"]
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#:]*)(?:#([^):]+))?\)")
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#+ +(.+?)$", re.MULTILINE)
 # Processors differ in the last digits of sums: of numbers this long, the first twelve digits are compared.
 LONG = re.compile(r"\d+\.\d{12,}(e[-+]\d+)?")
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e-\d+)?")
@@ -81,14 +84,29 @@ def test_console_blocks_show_what_happens(
     assert to_twelve_digits(actual) == to_twelve_digits(shown) or (DRAWS_OTHERWISE and near(actual, shown))
 
 
+@cache
+def prose_of(page: Path) -> str:
+    """Return a page without what it shows of files and terminals."""
+    return FENCED.sub("", page.read_text(encoding="utf-8"))
+
+
+@cache
+def headings_of(page: Path) -> set[str]:
+    """Return what its headings are called in links."""
+    words = (re.sub(r"[^\w\s-]", "", one.lower()) for one in HEADING.findall(prose_of(page)))
+    return {re.sub(r"[-\s]+", "-", one.strip()) for one in words}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.name}")
 def test_links_lead_somewhere(page: Path) -> None:
-    """Every relative link of the documentation names a file that is there."""
-    for target, _ in LINK.findall(page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
+    """Every relative link of the documentation names a file that is there, and a heading on it."""
+    for target, heading in LINK.findall(prose_of(page)):
+        there = page.parent / target if target else page
+        assert there.exists(), target
+        assert not heading or there.suffix != ".md" or heading in headings_of(there), (target, heading)
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_every_link_of_the_site_leads_somewhere() -> None:
     """The pages are built as a site without a warning, and every link, picture and place in it is there."""
     pytest.importorskip("zensical")

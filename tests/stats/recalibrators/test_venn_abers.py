@@ -63,13 +63,14 @@ def test_the_bracket_narrows_as_rows_are_added() -> None:
     assert widths[0] > 2 * widths[1] > 4 * widths[2]
 
 
-def test_the_end_that_the_label_picks_is_calibrated() -> None:
+@pytest.mark.parametrize("rows", [4, pytest.param(5, marks=pytest.mark.slow)])
+def test_the_end_that_the_label_picks_is_calibrated(rows: int) -> None:
     """The theorem: of any rows, each left out once, those with one value of that end have it as rate."""
-    for score in combinations_with_replacement((0.1, 0.4, 0.7), 5):
-        for label in product((False, True), repeat=5):
+    for score in combinations_with_replacement((0.1, 0.4, 0.7), rows):
+        for label in product((False, True), repeat=rows):
             found: dict[float, list[bool]] = {}
-            for out in range(5):
-                kept = [(score[row], label[row]) for row in range(5) if row != out]
+            for out in range(rows):
+                kept = [(score[row], label[row]) for row in range(rows) if row != out]
                 lower, upper = Bracket.of(table_of(kept)).at_each(np.array(score[out : out + 1]))
                 found.setdefault(round(float((upper if label[out] else lower)[0]), 9), []).append(label[out])
             for end, labels in found.items():
