@@ -15,6 +15,7 @@ from calibcli.names import FitMethod
 from calibcli.stats.recalibrators import FittedBin, checked_scores, penalised, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, limited_words
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, NEAREST, logistic, logit
+from calibcli.stats.recalibrators.selection import over_folds
 from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
 from calibcli.stats.table.grid import score_quantiles
 from calibcli.stats.table.levels import MISSING, OTHER, Levels, Mixed, interval_words, number_words
@@ -504,13 +505,9 @@ def _trials(losses: penalised.Losses, raw: Floats) -> tuple[StrengthTrial, ...]:
 
 
 def _difference(one: Floats, other: Floats, rows: Floats) -> tuple[float, float]:
-    """Return how much larger a mean loss is, and its standard error over folds; none of an infinite one."""
-    share = rows / rows.sum()
+    """Return how much larger a summed loss is for each row, and its standard error; 0 of an infinite one."""
     apart = (one - other) / np.maximum(rows, 1.0)
-    mean = float(share @ apart)
-    if math.isinf(mean):
-        return mean, 0.0
-    return mean, math.sqrt(float(share @ (apart - mean) ** 2) / (rows.size - 1))
+    return over_folds(apart, rows) if np.isfinite(apart).all() else (math.inf, 0.0)
 
 
 def _optimum(

@@ -125,19 +125,22 @@ class FoldLosses:
         return bool(np.isfinite(losses).all()) and more > _HALF * (error or 0.0)
 
     def difference(self, losses: Floats, best: Floats) -> tuple[float, float | None]:
-        """Return how much larger a loss is than another over rows, and its standard error over folds.
-
-        The error is that of the K differences, weighted by rows, over the root of K: what makes a fold hard
-        for both methods alike cancels.
-        """
+        """Return how much larger a loss is, and its standard error, which an infinite one lacks."""
         if not (np.isfinite(losses).all() and np.isfinite(best).all()):
             return math.inf, None
-        share = self.weight / self.weight.sum()
-        apart = losses - best
-        difference = float(share @ apart)
-        variance = float(share @ (apart - difference) ** 2)
-        # K / (K - 1) makes the variance unbiased for folds of one size; over the root of K the K cancels.
-        return difference, math.sqrt(variance / (share.size - 1))
+        return over_folds(losses - best, self.weight)
+
+
+def over_folds(apart: Floats, rows: Floats) -> tuple[float, float]:
+    """Return the mean over rows of a difference known fold by fold, and its standard error.
+
+    The error is that of the K differences, weighted by rows, over the root of K: what makes a fold hard for
+    both methods alike cancels.
+    """
+    share = rows / rows.sum()
+    mean = float(share @ apart)
+    # K / (K - 1) makes the variance unbiased for folds of one size; over the root of K the K cancels.
+    return mean, math.sqrt(float(share @ (apart - mean) ** 2) / (share.size - 1))
 
 
 def choose(found: FoldLosses, *, unchanged: bool = True) -> tuple[Trial, ...]:
