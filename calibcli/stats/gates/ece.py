@@ -48,7 +48,7 @@ def ece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     at_lower, at_upper = ground.levels(rule)
     upper = residuals.upper_bound(stakes_of_gate(rows, variance, delta=at_upper), delta=at_upper)
     lower = residuals.lower_bound(stakes_of_gate(rows, variance, delta=at_lower), delta=at_lower)
-    value = float(np.abs(sums.residual).sum()) / sums.total
+    value = sums.ece
     any_time = variance is None
     found = Bounds(
         value,

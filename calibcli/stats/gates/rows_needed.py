@@ -120,7 +120,7 @@ def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground
     """
     growth = Growth(table, sums, delta=ground.delta, variance=ground.variance)
     failing = Growth(table, sums, delta=ground.fail_delta, variance=ground.variance)
-    value = float(np.abs(sums.residual).sum()) / sums.total
+    value = sums.ece
     error = value * share_beyond_noise(sums)
     room = claim.limit - error
     spread = float(sums.variance.sum()) / sums.total**2

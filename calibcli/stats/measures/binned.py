@@ -40,7 +40,7 @@ def binned_ece(
         Naeini, Cooper & Hauskrecht (2015), AAAI; bounds in `docs/methods.md`.
     """
     sums = binned(table, bins)
-    value = float(np.abs(sums.residual).sum()) / sums.total
+    value = sums.ece
     delta = (1.0 - confidence) / 2.0
     upper, method = upper_bound(table, sums, delta=delta)
     lower = lower_bound(table, sums, delta=delta)
@@ -62,7 +62,7 @@ def upper_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float
     Which of two bounds is taken is settled by the scores alone: betting where scores are near 0 or 1, and
     otherwise the plug-in plus d*.
     """
-    value = float(np.abs(sums.residual).sum()) / sums.total
+    value = sums.ece
     if table.weighted:
         bound = min(1.0, value + deviation(table, delta=delta))
         return bound, "upper: Hoeffding at the effective number of rows"
@@ -75,7 +75,7 @@ def upper_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float
 
 def lower_bound(table: Table, sums: BinnedTable, *, delta: float) -> float:
     """Return a fixed-design lower bound of the binned ECE, one-sided."""
-    value = float(np.abs(sums.residual).sum()) / sums.total
+    value = sums.ece
 
     def beyond_noise(delta: float) -> float:
         return value - mean_noise(table, sums) - deviation(table, delta=delta)
@@ -532,7 +532,7 @@ def ece_bounds(table: Table, sums: BinnedTable, *, delta: float) -> Bounds:
     Returns:
         Keys such as `upper_hoeffding`; with importance weights only those of Hoeffding and McDiarmid.
     """
-    value = float(np.abs(sums.residual).sum()) / sums.total
+    value = sums.ece
     margin = deviation(table, delta=delta)
     found: Bounds = {
         "upper_hoeffding": min(1.0, value + margin),

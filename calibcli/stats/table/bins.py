@@ -105,6 +105,11 @@ class BinnedTable:
     def total(self) -> float:
         return float(self.weight.sum())
 
+    @property
+    def ece(self) -> float:
+        """The plug-in estimate, noise of every bin included."""
+        return float(np.abs(self.residual).sum()) / self.total
+
 
 def equal_width_edges(count: int) -> Floats:
     return np.arange(count + 1, dtype=np.float64) / count

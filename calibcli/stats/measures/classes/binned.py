@@ -183,7 +183,7 @@ def classwise_ece(views: ClassViews) -> ClassEstimate:
     """
     count, delta = len(views.rest), views.delta
     of_mean, of_noise = error_shares(delta, signs=count)
-    value = float(np.mean([_ece(one) for one in views.rest]))
+    value = float(np.mean([one.sums.ece for one in views.rest]))
     noise = float(np.mean([mean_noise(one.table, one.sums) for one in views.rest]))
     table = views.whole
     if table.weighted:
@@ -221,7 +221,7 @@ def top_label_ece(views: ClassViews) -> ClassEstimate:
         Gupta & Ramdas (2022), ICLR, "Top-label calibration and multiclass-to-binary reductions".
     """
     share = _shares(views)
-    value = float(share @ [_ece(one) for one in views.top])
+    value = float(share @ [one.sums.ece for one in views.top])
     noise = float(share @ [mean_noise(one.table, one.sums) for one in views.top])
     upper, method = _upper(views, value)
     interval = for_these_scores(
@@ -261,7 +261,7 @@ def top_label_ece_unweighted(views: ClassViews) -> ClassEstimate:
         The class-wise mean that MAPIE gives as `top_label_ece`.
     """
     count = len(views.top)
-    value = float(np.mean([_ece(one) for one in views.top]))
+    value = float(np.mean([one.sums.ece for one in views.top]))
     noise = float(np.mean([mean_noise(one.table, one.sums) for one in views.top]))
     lightness = sum(1.0 / effective_rows(one.table) for one in views.top)
     most = max(one.sums.total for one in views.top)
@@ -308,10 +308,6 @@ def _by_means(views: ClassViews, delta: float) -> float:
     # What rounding alone leaves is no error.
     left *= abs(left) > _ROUNDING
     return max(2.0 * above - left, 2.0 * below + left) / len(views.rest)
-
-
-def _ece(one: Seen) -> float:
-    return float(np.abs(one.sums.residual).sum()) / one.sums.total
 
 
 def _shares(views: ClassViews) -> Floats:
