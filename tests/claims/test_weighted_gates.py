@@ -11,6 +11,7 @@ from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.other_rules import class_rule
 from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.differences import PairedSums
+from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, Bins, bin_index, equal_width_edges
 from calibcli.stats.table.kernel import cosine_series, fixpoint
@@ -204,3 +205,30 @@ def test_a_weighted_gate_can_pass_and_fail() -> None:
         verdict = judge(table, rule, ground=Ground(FIFTEEN))
         assert (verdict.outcome, verdict.finite_sample) == (outcome, True)
         assert "the weights of rows must not depend on their labels" in verdict.assumptions
+
+
+@short_and_full(
+    "rows spread times",
+    [(1_000, 0.5, 20)],
+    product((60, 1_000), (0.0, 0.5), (2_000,)),
+)
+def test_intervals_of_weighted_losses_hold_where_few_rows_are_costly(
+    rows: int, spread: float, times: int
+) -> None:
+    """Each end, at 95 and at 99 %, where on average 12 of these rows are sure and wrong."""
+    draw, error = generator_of("weighted losses", rows, str(spread)), 12.0 / rows
+    truth = {M.BRIER: error * 0.99**2 + (1.0 - error) * 0.01**2}
+    truth[M.LOG_LOSS] = -error * np.log(0.01) - (1.0 - error) * np.log(0.99)
+    missed = np.zeros((2, 2, 2))
+    for _ in range(times):
+        score = np.where(draw.random(rows) < 0.5, 0.01, 0.99)
+        label = (score > 0.5) != (draw.random(rows) < error)
+        table = ScoreTable.from_rows(score, label, weight=draw.lognormal(0.0, spread, rows))
+        for place, (name, measure) in enumerate(((M.BRIER, brier), (M.LOG_LOSS, log_loss))):
+            for level, confidence in enumerate((0.95, 0.99)):
+                interval = measure(table, confidence=confidence).interval
+                assert interval is not None
+                lower, upper = interval.ends
+                missed[level, place] += lower > truth[name], upper < truth[name]
+    assert missed[0].max() <= most_misses(times, 0.025)
+    assert missed[1].max() <= most_misses(times, 0.005)

@@ -33,11 +33,14 @@ class Values:
 
     Args:
         value: Shape (n,), finite.
-        rows: How many rows had it, shape (n,), positive; for importance weights, as many as they count for.
+        rows: How many rows had it, shape (n,), positive.
+        added: How much the added row weighs, in mean weights of these rows: their values are then what they
+            add to the mean, by their weights.
     """
 
     value: Floats
     rows: Floats
+    added: float = 1.0
 
     @property
     def total(self) -> float:
@@ -62,12 +65,14 @@ class Values:
         return float(self.rows @ square) ** 2 / fourth if fourth > 0.0 else 0.0
 
     def negated(self) -> Self:
-        return type(self)(-self.value, self.rows)
+        return type(self)(-self.value, self.rows, self.added)
 
     def upper_bound(self, *, most: float, delta: float) -> float:
         """Return an upper bound of the true mean."""
         if math.isinf(most):
             return math.inf
+        if self.added != 1.0:
+            most = self.mean + self.added * (most - self.mean)
         most = max(most, float(self.value.max()))
         scale = most - float(self.value.min())
         if scale <= 0.0:

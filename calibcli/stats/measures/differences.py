@@ -14,7 +14,7 @@ import numpy.typing as npt
 from calibcli.codec import HIDDEN, INLINE, AnyNumber, Declared
 from calibcli.names import GAVE_ZERO, RANKED, ClassMeasure, ComparisonName, MeasureName, Target
 from calibcli.stats.bounds import FROM_BOTH, Interval, stated
-from calibcli.stats.bounds.means import METHOD, Values, as_many
+from calibcli.stats.bounds.means import METHOD, Values
 from calibcli.stats.bounds.proportion import difference_of_shares, hoeffding_deviation
 from calibcli.stats.measures import (
     HELD_OUT,
@@ -33,6 +33,7 @@ from calibcli.stats.measures.scores import (
     losses_of_rows,
     one_row,
     unseen_words,
+    weighted_values,
 )
 from calibcli.stats.numerics import ExactSum, normal_quantile
 from calibcli.stats.table import ONCE, Floats, Weighing
@@ -174,7 +175,7 @@ class _Sums(Moments):
     def values(self, mean: Fraction, variance: Fraction, *, rows: Fraction, weighted: bool) -> Values:
         """Return the differences, as far as they are known; `variance` is that of the mean."""
         if weighted:
-            return as_many(float(mean), math.sqrt(float(variance)), rows=float(rows))
+            return weighted_values(self.cells, mean=float(mean), variance=float(variance), rows=float(rows))
         # The mean of squares about the mean, without the correction for one degree of freedom.
         return from_cells(self.cells, mean=float(mean), variance=float(variance * (rows - 1)))
 
@@ -378,10 +379,7 @@ def _add(sums: _Sums, first: Floats, second: Floats, weighing: Weighing) -> None
     if weight is None:
         sums.add_values(difference, counts)
     else:
-        heavy = weight * difference
-        sums.linear.add(heavy)
-        sums.squared_linear.add(weight * heavy)
-        sums.squares.add(heavy * heavy)
+        sums.add_weighted(difference, weight)
 
 
 def ranked_sums(

@@ -233,20 +233,35 @@ def one_row(rows: int) -> str:
 
 
 def values_of(table: Table, losses: Losses, *, negative: Floats, mean: float) -> Values:
-    """Return how many rows suffered which loss.
+    """Return how many rows suffered which loss; with importance weights, what each adds to the mean."""
+    if not table.weighted:
+        return gathered((losses.if_positive, table.positive), (losses.if_negative, negative))
+    value, rows = [], []
+    for loss, weight, square in (
+        (losses.if_positive, table.positive, table.positive_sq),
+        (losses.if_negative, negative, table.weight_sq - table.positive_sq),
+    ):
+        some = (weight > 0.0) & (square > 0.0)
+        # Rows of one score and label count for as many of one weight each.
+        each = square[some] / weight[some]
+        rows.append(weight[some] / each)
+        value.append(each * (loss[some] - mean))
+    count, away = np.concatenate(rows), np.concatenate(value)
+    away *= float(count.sum()) / float(table.weight.sum())
+    if count.size <= _MOST_VALUES:
+        return Values(mean + away, count, float(count.sum()) / effective_rows(table))
+    cells, variance = ValueCells(), _squares(away, count, mean=0.0) / float(count.sum()) ** 2
+    cells.add(away, np.maximum(np.rint(count), 1.0).astype(np.int64))
+    return weighted_values(cells, mean=mean, variance=variance, rows=effective_rows(table))
 
-    Importance weights leave no more of that than a mean and its standard error, by the sandwich form.
+
+def weighted_values(cells: ValueCells, *, mean: float, variance: float, rows: float) -> Values:
+    """Return what rows with importance weights add to a mean, whose variance is known; they are worth so many
+    rows.
     """
-    if table.weighted:
-        squares = (losses.if_positive - mean) ** 2
-        squares *= table.positive_sq
-        others = (losses.if_negative - mean) ** 2
-        others *= table.weight_sq - table.positive_sq
-        squares += others
-        rows = effective_rows(table)
-        spread = math.sqrt(float(squares.sum()) * rows / (rows - 1.0)) / float(table.weight.sum())
-        return as_many(mean, spread, rows=rows)
-    return gathered((losses.if_positive, table.positive), (losses.if_negative, negative))
+    total = float(cells.values()[1].sum())
+    found = from_cells(cells, mean=mean, variance=variance * total)
+    return replace(found, added=found.total / rows)
 
 
 def gathered(*parts: tuple[Floats, Floats]) -> Values:

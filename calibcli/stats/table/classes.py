@@ -330,9 +330,7 @@ class Losses(Moments):
         if weight is None:
             self.add_values(loss, counts)
         else:
-            self.linear.add(weight * loss)
-            self.squared_linear.add(weight * weight * loss)
-            self.squares.add((weight * loss) ** 2)
+            self.add_weighted(loss, weight)
 
     def merge(self, other: Self) -> None:
         Moments.merge(self, other)

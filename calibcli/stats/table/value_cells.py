@@ -108,7 +108,7 @@ class Moments:
         linear: Of w x.
         squared_linear: Of w^2 x; left empty without importance weights, where it is `linear`.
         squares: Of w^2 x^2.
-        cells: How often x had which size; left empty with importance weights.
+        cells: How often w x had which size.
     """
 
     linear: ExactSum = field(default_factory=ExactSum)
@@ -125,6 +125,14 @@ class Moments:
         else:
             self.linear.add_repeated(values, counts)
             self.squares.add_repeated(values * values, counts)
+
+    def add_weighted(self, values: Floats, weight: Floats) -> None:
+        """Add rows with importance weights."""
+        heavy = weight * values
+        self.cells.add(heavy[weight > 0.0])
+        self.linear.add(heavy)
+        self.squared_linear.add(weight * heavy)
+        self.squares.add(heavy * heavy)
 
     def merge(self, other: Self) -> None:
         self.linear.merge(other.linear)

@@ -165,7 +165,10 @@ def test_difference_is_what_an_inversion_says(
 
 @pytest.mark.parametrize("name", PAIRED)
 def test_importance_weights_take_the_sandwich(name: MeasureName) -> None:
-    """The spread is that of sum w (d - mean) over the total weight, by the effective rows; one is added."""
+    """The spread is that of sum w (d - mean) over the total weight; a row of their share is added.
+
+    The values have the shape of w d: where rows are few and costly their mean has the longer tail.
+    """
     rng = np.random.default_rng(3)
     first, second, w = rng.random(300), rng.random(300), rng.exponential(size=300)
     label = rng.random(300) < first
@@ -176,8 +179,10 @@ def test_importance_weights_take_the_sandwich(name: MeasureName) -> None:
     found = sums_of((first, second, label), weight=w).difference(name, confidence=0.95)
     assert found.value == pytest.approx(mean, rel=1e-12)
     worst = [1.0, 1.0] if name is BRIER else [-np.log(np.minimum(f, 1 - f).min()) for f in (first, second)]
-    two = mean + error * np.sqrt(rows - 1.0) * np.array([-1.0, 1.0])
-    expected = oracle(two, rows=np.full(2, rows / 2), least=-worst[0], most=worst[1], confidence=0.95)
+    value = mean + error * math.sqrt(300) * (w * d - (w * d).mean()) / (w * d).std()
+    least, most = (mean + 300 / rows * (end - mean) for end in (-worst[0], worst[1]))
+    ends = {"least": min(least, value.min()), "most": max(most, value.max())}
+    expected = oracle(value, rows=np.ones(300), **ends, confidence=0.95)
     assert bounds(found) == pytest.approx(expected, abs=0.01 * (expected[1] - expected[0]))
     assert NO_HEAVIER in found.assumptions
     heavier = sums_of((first, second, label), weight=8 * w).difference(name, confidence=0.95)

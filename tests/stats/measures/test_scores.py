@@ -1,6 +1,7 @@
 """Proper scores, skill and decompositions: sums that hold exactly, null references, edges."""
 
 import math
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -169,7 +170,7 @@ def test_one_label_and_one_row() -> None:
 
 
 def test_weights_leave_no_intervals_but_of_means() -> None:
-    """Importance weights: means keep their normal interval, the others say why they have none."""
+    """Importance weights: means keep their interval, the others say why they have none."""
     table = table_of([(0.2, False), (0.4, True), (0.42, False), (0.9, True)], np.array([1.0, 2.0, 0.5, 1.5]))
     for found in (spherical(table), brier(table), brier_skill(table)):
         assert found.interval is not None
@@ -186,6 +187,22 @@ def test_weights_leave_no_intervals_but_of_means() -> None:
         # No loss to come is larger than that.
         assert found.interval is not None
         assert found.interval.upper == 1.0
+
+
+@pytest.mark.parametrize("loss", [brier, log_loss, spherical])
+@pytest.mark.parametrize("rows", [60, 6_000])
+def test_weights_all_alike_are_none(loss: Callable[..., Estimate], rows: int) -> None:
+    """The interval is that of rows without weights: few costly ones have the longer tail in both."""
+    rng = np.random.default_rng(1)
+    score = rng.permutation(np.linspace(0.005, 0.015, rows))
+    label = np.arange(rows) < 0.05 * rows
+    plain, weighted = (
+        loss(ScoreTable.from_rows(score, label, weight=weight), confidence=0.999).interval
+        for weight in (None, np.full(rows, 2.5))
+    )
+    assert plain is not None
+    assert weighted is not None
+    assert weighted.ends == pytest.approx(plain.ends, rel=1e-3)
 
 
 def test_many_scores_are_no_burden() -> None:

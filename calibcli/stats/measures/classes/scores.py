@@ -8,7 +8,7 @@ import numpy as np
 
 from calibcli.names import ClassMeasure, Target
 from calibcli.stats.bounds import Interval
-from calibcli.stats.bounds.means import Values, as_many
+from calibcli.stats.bounds.means import Values
 from calibcli.stats.bounds.proportion import clopper_pearson_of_a_rate
 from calibcli.stats.measures import NO_WEIGHTED_INTERVAL, ClassEstimate, effective_rows, scores
 from calibcli.stats.measures.classes.binned import ClassViews
@@ -146,7 +146,8 @@ def _values(moments: Losses, views: ClassViews, mean: Fraction, *, total: Fracti
     weight_sq = joint.weight_sq.exact() if joint.weighted else Fraction(joint.rows)
     squares = max(float(moments.squares.exact() - 2 * mean * cross + mean**2 * weight_sq), 0.0)
     if joint.weighted:
-        return as_many(float(mean), math.sqrt(squares * rows / (rows - 1.0)) / float(total), rows=rows)
+        variance = squares * rows / (rows - 1.0) / float(total) ** 2
+        return scores.weighted_values(moments.cells, mean=float(mean), variance=variance, rows=rows)
     return scores.from_cells(moments.cells, mean=float(mean), variance=squares / rows)
 
 
