@@ -252,9 +252,9 @@ ELSEWHERE = [
 
 # Maps whose expressions would be too long, so that they are worked out in lists.
 MANY = [
-    *((kind, Scale.PROB, 12) for kind in ("vector", "matrix", "one-vs-rest platt")),
-    ("one-vs-rest venn-abers", Scale.LOGIT, 12),
-    ("matrix", Scale.LOGPROB, 12),
+    *((kind, Scale.PROB, 8) for kind in ("vector", "matrix", "one-vs-rest platt")),
+    ("one-vs-rest venn-abers", Scale.LOGIT, 6),
+    ("matrix", Scale.LOGPROB, 8),
     ("temperature", Scale.LOGIT, 24),
     ("confidence platt", Scale.PROB, 5),
     ("top-label histogram", Scale.LOGIT, 5),
