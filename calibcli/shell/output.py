@@ -167,18 +167,20 @@ def say_notes_beside(
     *,
     table: "TableSummary | None" = None,
     further: "Mapping[str, MeasureReport | SegmentsReport]" = MappingProxyType({}),
+    side: str = "",
     quiet: bool,
 ) -> None:
     """Write those notes to standard error that the format of a report has no place for.
 
-    Those of further scores have the key of their slice before them, but where all rows have the same.
+    Those of further scores have the key of their slice before them, but where all rows have the same, and
+    what became of the rows of one of two files has its side.
     """
     if not kind.is_page:
         say_notes(source.notes, quiet=quiet)
     if kind in (ReportFormat.CSV, ReportFormat.JSON_LINES):
         from calibcli.show.pages import rounding_of
 
-        say_rows(source, quiet=quiet)
+        say_rows(source, side=side, quiet=quiet)
         said = (*(() if table is None else rounding_of(table)), *of_report)
         own = [(key, (*rounding_of(one.table), *one.notes)) for key, one in further.items()]
         say_notes(
@@ -186,11 +188,11 @@ def say_notes_beside(
         )
 
 
-def say_rows(source: "InputSummary", *, quiet: bool) -> None:
+def say_rows(source: "InputSummary", *, side: str = "", quiet: bool) -> None:
     """Write to standard error which rows do not count, in the words of the report for people."""
     from calibcli.show.pages import row_lines
 
-    say_notes(tuple(line.text.removeprefix("note: ") for line in row_lines(source)), quiet=quiet)
+    say_notes(tuple(f"{side}{line.text.removeprefix('note: ')}" for line in row_lines(source)), quiet=quiet)
 
 
 def say_notes(notes: tuple[str, ...], *, quiet: bool) -> None:

@@ -114,7 +114,10 @@ def test_gaps_of_further_columns_are_never_dropped(
     paths = [tmp_path / "old.csv", tmp_path / "new.csv"]
     for path, frame in zip(paths, (old, new), strict=True):
         frame.to_csv(path, index=False)
-    country = found(run, *paths, "-s", "pd", "--on", "country", "--on-missing", "drop")["country"]
+    asked = (*paths, "-s", "pd", "--on", "country", "--on-missing", "drop")
+    lost = f"note: new: {new['pd'].isna().sum()} rows with a missing value dropped (--on-missing drop).\n"
+    assert run("drift", *asked, "--format", "csv").err.startswith(lost)
+    country = found(run, *asked)["country"]
     gaps = new.loc[new["pd"].notna(), "country"].isna().sum()
     last = country["levels"][-1]
     assert (last["where"], last["old"], last["new"]) == ("country = (missing)", 0, gaps)

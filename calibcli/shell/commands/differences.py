@@ -102,8 +102,8 @@ def drift(
     report = drift_files(rows, options)
     write_report(report, kind, out, context)
     if new is not None:
-        say_notes_beside(kind, report.old, (), quiet=out.quiet)
-    say_notes_beside(kind, report.new, report.notes, quiet=out.quiet)
+        say_notes_beside(kind, report.old, (), side="old: ", quiet=out.quiet)
+    say_notes_beside(kind, report.new, report.notes, side="" if new is None else "new: ", quiet=out.quiet)
     return 1 if report.gate is not None and report.gate.failed_by else 0
 
 
