@@ -445,9 +445,10 @@ class MeasureName(Explained):
             fewer than 5 of one label, one score alone, or a confidence above 99.9 %.
         Assumes: Rows are independent and held out; the rate bends no faster than 5 knots can follow. Scores
             within 2⁻⁵³ of 0 or 1 are limited inside the logit. "By chance" is what curves fitted to labels
-            that follow the scores show; it is left out with importance weights. With --smoother kernel or
-            loess h is the curve that plot --kind clinical draws with it, straight between 200 places; that
-            has neither an interval nor a value by chance here.
+            that follow the scores show; it is left out with importance weights, and of e50 and e90 where a
+            curve parts the labels, as how far it is followed settles them. With --smoother kernel or loess h
+            is the curve that plot --kind clinical draws with it, straight between 200 places; that has
+            neither an interval nor a value by chance here.
         Reference: Austin & Steyerberg (2019), Statistics in Medicine 38; Harrell (2015), Regression Modeling
             Strategies, section 2.4.5; Carpenter (1999), JRSS-B 61.
         """

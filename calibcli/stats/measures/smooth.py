@@ -131,7 +131,9 @@ def calibration_index(
     because = HELD_OUT, *curve.notes, *curve.few, *((NO_WEIGHTED_INTERVAL,) if table.weighted else ())
     value = float(_SUMMARIES[name](curve.gap, table.weight))
     interval = None
-    null = UNKNOWN if curve.way is None else curve.way.if_calibrated(name)
+    # Where a curve parts the labels, how near to 0 and 1 it is followed settles a gap that is next to none.
+    unsettled = curve.near > 0.0 and name in {MeasureName.E50, MeasureName.E90}
+    null = UNKNOWN if curve.way is None or unsettled else curve.way.if_calibrated(name)
     if curve.way is not None and not curve.few:
         ends = curve.way.ends(name, value, delta=delta)
         # What keeps the curve from 0 and 1 is no error of the scores.

@@ -115,6 +115,16 @@ def test_many_fits_are_each_the_curve_of_most_likelihood() -> None:
     assert loss(odds, parted) < 1e-4
 
 
+def test_where_a_curve_parts_labels_no_quantile_is_held_against_chance() -> None:
+    """A median gap of 1e-7 is how far the curve was followed: chance was left behind by ten of 40 tables."""
+    score = np.geomspace(1e-12, 0.5, 100)
+    table = ScoreTable.from_rows(score, np.isin(np.arange(100), (90, 95, 97)))
+    shared, names = Shared(), (M.ICI, M.E50, M.E90, M.EMAX)
+    found = [calibration_index(table, name=one, shared=shared) for one in names]
+    assert all(any("parts the labels" in text for text in one.assumptions) for one in found)
+    assert [one.null_range is None for one in found] == [False, True, True, False]
+
+
 def test_where_no_curve_is_the_best_the_missing_interval_has_its_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
