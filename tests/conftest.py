@@ -31,7 +31,7 @@ from calibcli.shell import app, configuration
 from calibcli.stats.bounds import proportion
 from calibcli.stats.curves import isotonic
 from calibcli.stats.gates import plan, state
-from calibcli.stats.measures import distance, drift, if_calibrated, segments, tests
+from calibcli.stats.measures import distance, drift, if_calibrated, segments, smooth, tests
 from calibcli.stats.numerics import beta_quantile
 from claims.simulation import PROMISES
 from command_line import Ran, Run
@@ -246,6 +246,7 @@ def few_draws() -> Iterator[None]:
             (state, "_DRAWS", 199),
             (if_calibrated, "_DRAWS", 99),
             (distance, "_DRAWS", 99),
+            (smooth, "_DRAWS", 99),
             (tests, "DRAWS", 199),
         ):
             assert getattr(module, name) > draws

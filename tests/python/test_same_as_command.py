@@ -301,6 +301,8 @@ def test_threads_of_linear_algebra_change_no_digit() -> None:
     """The command has one thread for it, as tests do; a process that has loaded numpy has one a core."""
     code = (
         "import calibcli, numpy as np\n"
+        "from calibcli.stats.measures import smooth\n"
+        "smooth._DRAWS = 99\n"  # as in this process (`few_draws`)
         "rng = np.random.default_rng(3)\n"
         "score = rng.beta(0.5, 0.7, 11_000)\n"
         "label = rng.random(score.size) < score**1.1\n"
