@@ -574,7 +574,7 @@ Fold = tuple[Floats, Floats]
 """Ones and rows of each entry in a fold."""
 
 # With so few rows a fold that had a say in the variances would flatter them.
-_NESTED = 5_000
+_NESTED = 10_000
 
 
 def cross_validated(
