@@ -152,12 +152,11 @@ def _parted(text: str) -> list[str]:
 
     Single quotes around a whole value are no part of it. Others are: conditions and names have quotes too.
     """
-    # Of a quote that nothing closes something is left.
-    parts = text.split() if _VALUE.sub("", text).strip() else _VALUE.findall(text)
-    return [part[1:-1] if _QUOTED.fullmatch(part) else part for part in parts]
+    return [part[1:-1] if _QUOTED.fullmatch(part) else part for part in _VALUE.findall(text)]
 
 
-_VALUE = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
+# A quote opens where a value begins, there or in a condition; elsewhere it is an apostrophe, as in O'Brien.
+_VALUE = re.compile(r"""(?:(?<![^\s=<>(,])(?:"(?:[^"]|"")*"|'(?:[^']|'')*')|\S)+""")
 _QUOTED = re.compile("'[^']*'")
 
 

@@ -52,6 +52,9 @@ def test_every_option_is_a_key_by_its_long_name() -> None:
         ("'plan in basic, pro' h==1", ["plan in basic, pro", "h==1"]),
         ("city=='New York' g==\"a b\"", ["city=='New York'", 'g=="a b"']),
         ("name==O'Brien h==1", ["name==O'Brien", "h==1"]),
+        ("name==O'Brien owner==D'Arcy", ["name==O'Brien", "owner==D'Arcy"]),
+        ("name=='O''Brien jun.' h==1", ["name=='O''Brien jun.'", "h==1"]),
+        ("name=='Brien h==1", ["name=='Brien", "h==1"]),
     ],
 )
 def test_values_of_a_variable_may_hold_blanks(text: str, values: list[str]) -> None:
