@@ -172,8 +172,8 @@ def say_notes_beside(
 ) -> None:
     """Write those notes to standard error that the format of a report has no place for.
 
-    Those of further scores have the key of their slice before them, but where all rows have the same, and
-    what became of the rows of one of two files has its side.
+    A note of a further score begins with its key unless the first score has it too; counts of rows begin with
+    `side`.
     """
     if not kind.is_page:
         say_notes(source.notes, quiet=quiet)

@@ -88,16 +88,15 @@ def clinical_curve(
     """Return the picture of a table; labels for the pointwise band of the kernel are drawn by the seed."""
     reliability.refuse_empty(table)
     found = _fitted(table, smoother, confidence=confidence, seed=seed, band=band)
-    lower, upper = (np.full_like(found.at, math.nan),) * 2 if table.weighted else (found.lower, found.upper)
     groups = bins_of(Binning.EQUAL_MASS, _GROUPS, table=table)
     positive, negative = table.positive, np.maximum(table.weight - table.positive, 0.0)
     return ClinicalCurve(
         at=found.at,
         rate=found.rate,
-        lower=lower,
-        upper=upper,
+        lower=found.lower,
+        upper=found.upper,
         how=found.how,
-        band=reliability.NO_WEIGHTED_BAND if table.weighted else found.band,
+        band=found.band,
         groups=reliability.binned_curve(table, bins=groups, confidence=confidence),
         events=Spread.of(table.score, positive) if positive.any() else None,
         others=Spread.of(table.score, negative) if negative.any() else None,
@@ -148,7 +147,8 @@ def _places(table: Table) -> Floats:
     return np.unique(np.linspace(float(present[0]), float(present[-1]), _PLACES))
 
 
-# Labels that a curve parts have no best one: how far targets are then taken from 0 and 1.
+# How far targets are from 0 and 1, in the order in which they are tried: the labels as they are, and where a
+# curve parts them, so that none is the best, a little apart from them.
 _NEAR = (0.0, 1e-6, 1e-4, 1e-2)
 
 
@@ -167,11 +167,14 @@ def _by_spline(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: 
         return _Fit(at, nothing, nothing, nothing, "no spline: no curve is the best", "no band")
     coefficients = np.array(found[0].coefficients)
     odds, rate = coefficients @ x, logistic(coefficients @ inside)
+    how = f"restricted cubic spline of the log odds, {max(len(knots), 1)} knots"
+    if table.weighted:
+        nothing = np.full_like(at, math.nan)
+        return _Fit(at, logistic(odds), nothing, nothing, how, reliability.NO_WEIGHTED_BAND)
     information = (inside * (table.weight * rate * (1.0 - rate))) @ inside.T
     half = normal_quantile(0.5 + 0.5 * confidence) * np.sqrt(
         np.maximum(np.sum(x * (np.linalg.pinv(information, hermitian=True) @ x), axis=0), 0.0)
     )
-    how = f"restricted cubic spline of the log odds, {max(len(knots), 1)} knots"
     band = f"pointwise {percent(confidence)}, delta method"
     return _Fit(at, logistic(odds), logistic(odds - half), logistic(odds + half), how, band)
 
@@ -224,7 +227,8 @@ def _by_loess(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: A
     events = float(table.positive.sum())
     if table.weighted or min(events, total - events) < _LEAST_EVENTS:
         nothing = np.full_like(at, math.nan)
-        return _Fit(at, rate, nothing, nothing, how, _FEW_EVENTS)
+        reason = reliability.NO_WEIGHTED_BAND if table.weighted else _FEW_EVENTS
+        return _Fit(at, rate, nothing, nothing, how, reason)
     chance = (rate * like + 2.0) / (like + 4.0)
     # Shares are made anew, as all of them at once would fill the memory.
     for place, centre in enumerate(at.tolist()):

@@ -87,8 +87,9 @@ _DRAWS, _MOST_DRAWS, _PLACES = 400, 2_000, 100
 # Curves from the diagonal to the fitted one, among which the lower end is sought: close by with many rows.
 _WAY = np.concatenate((np.linspace(0.0, 0.9, 10), 1.0 - 0.1 * 0.5 ** np.arange(1, 6), [1.0]))
 
-# Labels that a curve parts have no best one: how far the targets are then taken from 0 and 1, the first that
-# has one. The curves go on to move a little where they part the labels in part only.
+# How far targets are from 0 and 1, in the order in which they are tried: the labels as they are, and where a
+# curve parts them, so that none is the best, a little apart from them. Where a curve parts them only in part,
+# it still moves a little from one of these distances to the next.
 _NEAR = (0.0, 1e-8, 1e-6, 1e-4, 1e-2)
 
 _PARTED = "a curve parts the labels, at least in part, so that it runs up to 0 or 1"

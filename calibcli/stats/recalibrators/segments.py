@@ -505,7 +505,10 @@ def _trials(losses: penalised.Losses, raw: Floats) -> tuple[StrengthTrial, ...]:
 
 
 def _difference(one: Floats, other: Floats, rows: Floats) -> tuple[float, float]:
-    """Return how much larger a summed loss is for each row, and its standard error; 0 of an infinite one."""
+    """Return by how much one loss exceeds another, as the mean per row, and the standard error of that.
+
+    Losses are sums, one for each fold. Where one is infinite, so is the difference, with an error of 0.
+    """
     apart = (one - other) / np.maximum(rows, 1.0)
     return over_folds(apart, rows) if np.isfinite(apart).all() else (math.inf, 0.0)
 

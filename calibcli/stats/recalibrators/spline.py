@@ -103,8 +103,10 @@ def spline_family(table: Table, points: Labelled) -> tuple[tuple[float, ...], Fa
 
 
 def nearest_fit(family: Family, points: Labelled, limits: Sequence[float]) -> tuple[Solution, float] | None:
-    """Return the curve of most likelihood, and how far targets are from 0 and 1 for it: by the first of some
-    limits at which there is one, as labels that a curve parts have none; or None.
+    """Return the curve of the largest likelihood, and which limit it was found with; None if with none.
+
+    A limit is how far the targets of the fit are from 0 and 1. Limits are tried in their order until there is
+    a best curve: with a limit of 0 there is none for labels that a curve parts.
     """
     for limit in limits:
         try:
