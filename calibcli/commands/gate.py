@@ -624,7 +624,8 @@ def _refuse_never_positive(state: GateState) -> None:
     """Refuse a label that is to count as 1 and that no row has had so far: it may be misspelt."""
     positive = state.terms.positive
     if positive is not None and not state.sums.total_positive:
-        msg = f"no label is {positive!r}, as --positive says"
+        says = "--positive says" if state.terms.artifact is None else "--positive or the fit of the map says"
+        msg = f"no label is {positive!r}, as {says}"
         raise InputProblem(msg, "begin the state with rows that have it")
 
 

@@ -88,6 +88,7 @@ def as_fitted(columns: Columns, artifact: AnyArtifact) -> Columns:
     return replace(
         columns,
         positive=columns.positive or one.positive,
+        positive_of_fit=columns.positive is None or columns.positive_of_fit,
         score_map=columns.score_map or phrases,
         fitted=None if one.columns is None else one.columns[0],
     )

@@ -59,12 +59,12 @@ def problem_of(
 
 
 def never_positive(findings: Findings, resolved: ResolvedColumns, *, shown: str) -> InputProblem | None:
-    """Return the error for a `--positive` that no row of the whole input has."""
+    """Return the error for a label that is to count as 1 and that no row of the whole input has."""
     positive = resolved.requested.positive
     used = findings.rows > findings.dropped + findings.unselected
     if positive is None or findings.positive_rows or not used or not findings.labels:
         return None
-    says = "--positive says" if resolved.requested.fitted is None else "--positive or the fit of the map says"
+    says = "the fit of the map says" if resolved.requested.positive_of_fit else "--positive says"
     msg = f"{shown}, column {resolved.label!r}: no label is {positive!r}, as {says}"
     return InputProblem(msg, f"the labels are {_labels_listed(findings.labels)}")
 
@@ -107,7 +107,7 @@ def soft_words(rows: int) -> str:
 
 # So many classes are all named in what there is to type.
 _MOST_NAMED = 20
-# So many standard errors must the rows be apart by which labels seem to be counted from 1.
+# How many standard errors the two counts must differ by.
 _HARDLY_BY_CHANCE = 3.0
 
 
@@ -116,8 +116,8 @@ def counted_from_one(findings: Findings, resolved: ResolvedColumns) -> str:
     before, right, classes = findings.one_before, findings.right, resolved.classes
     if findings.of_first_class or before - right <= _HARDLY_BY_CHANCE * math.sqrt(before + right):
         return ""
-    rows = "1 row gives" if before == 1 else f"{before:,} rows give"
-    seen = f"{rows} the largest probability to the class before their label, {right:,} to their label"
+    largest = f"{before:,} rows give the largest probability to the class before their label"
+    seen = f"{largest}, {right:,} to their label"
     last = len(classes)
     names = map(str, range(1, last + 1)) if last <= _MOST_NAMED else ("1", "2", "...", str(last))
     way = (

@@ -406,6 +406,8 @@ class Columns:
     member: MapColumns | None = None
     # The score column that a map was fitted to, which is taken where none is named.
     fitted: str | None = None
+    # Whether a map's fit, and not the user, says which label counts as 1.
+    positive_of_fit: bool = False
     # Whether a row may lack some of its scores: who compares them takes the rows that each pair has.
     in_pairs: bool = False
     # What is said of columns that fit a pattern of scores.

@@ -188,8 +188,15 @@ def test_a_label_of_the_fit_that_no_row_has_is_said_to_be_of_the_fit(run: Run, t
     words = ["-s", "score", "-y", "label"]
     fitted = written(tmp_path / "fit.csv", {"score": score, "label": np.array(["no", "yes"])[label]})
     assert run("fit", fitted, *words, "--positive", "yes", "-o", tmp_path / "cal.json").code == 0
+    other = written(tmp_path / "other.csv", {"risk": score**2, "label": np.array(["no", "yes"])[label]})
+    more = ["-s", "risk", "-y", "label", "--positive", "yes", "-o", tmp_path / "other.json"]
+    assert run("fit", other, *more).code == 0
     rows = written(tmp_path / "new.csv", {"score": score, "label": label})
     line = ["measure", rows, *words, "--artifact", tmp_path / "cal.json"]
-    said = "no label is 'yes', as --positive or the fit of the map says\nhint: the labels are '0' and '1'"
+    said = "no label is 'yes', as the fit of the map says\nhint: the labels are '0' and '1'"
     assert said in run(*line, code=3).err
+    assert said in run("compare", *line[1:], "--artifact", tmp_path / "other.json", code=3).err
+    gate = ["verify", *line[1:], "--max-ece", "0.5", "--state", tmp_path / "gate.json"]
+    assert "no label is 'yes', as --positive or the fit of the map says" in run(*gate, code=3).err
+    assert "no label is 'Yes', as --positive says" in run(*line, "--positive", "Yes", code=3).err
     assert run(*line, "--positive", "1").code == 0
