@@ -37,7 +37,7 @@ from calibcli.names import (
     SegmentMeasure,
 )
 from calibcli.options.conditions import Condition, Literal
-from calibcli.options.declaring import is_share, refuse_number
+from calibcli.options.declaring import is_share, options_given, refuse_number
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.numerals import in_full, in_order, number_of, percent, phrases_said
 from calibcli.options.rows import Columns, DocumentSource, RowRequest, RowSource, SeveralClasses
@@ -106,6 +106,9 @@ def judge_with_state(rows: RowRequest, options: VerifyOptions, state: StateOptio
     if state.batch is not None and not files:
         msg = f"--batch {state.batch} names rows, and there are none to count"
         raise IdleOption(msg, "name the files, or leave it out", options=("batch",))
+    if not files and (idle := options_given(rows.reading.input_format)):
+        msg = f"--{idle[0]} says how files are read, and there are none"
+        raise IdleOption(msg, "name the files, or leave it out", options=idle)
     given = [file.path for file in files] + ([] if artifact is None else [str(artifact)])
     refuse_state(state.path, inputs=given)
     loaded = gate_map(artifact, columns.several)

@@ -660,6 +660,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify --max-ece 0.05 --state state.json -s old", "score column: score, not old", "ask as before"),
     (2, "verify --max-ece 0.05 --state state.json --scale logit", "scale: prob, not logit", "ask as before"),
     (2, "verify --max-ece 0.05 --state state.json --batch x", "--batch x names rows", "name the files"),
+    (2, "verify --max-ece 0.05 --state state.json --decimal ,", "--decimal says how files", "name the files"),
     (2, "measure summary.json --delimiter ;", "--delimiter says how files ... a summary", "leave it out"),
     (2, "inspect cal.json --delimiter ;", "--delimiter says how rows ... cal.json has none", "leave it out"),
     (2, "verify t.csv --max-ece 0.05 --allow-fit-rows", "--allow-fit-rows without --artifact", "leave it"),
