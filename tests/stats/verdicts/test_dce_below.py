@@ -95,9 +95,9 @@ def near_the_ends(seed: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
     return score, rng.random(rows) < score
 
 
-@pytest.mark.parametrize(("rows_of", "limit", "most"), [(rows_of, 0.06, 0.9), (near_the_ends, 0.05, 1.0)])
+@pytest.mark.parametrize(("rows_of", "limit"), [(rows_of, 0.06), (near_the_ends, 0.05)])
 def test_promised_rows_decide(
-    rows_of: Callable[[int, int], tuple[np.ndarray, np.ndarray]], limit: float, most: float
+    rows_of: Callable[[int, int], tuple[np.ndarray, np.ndarray]], limit: float
 ) -> None:
     """With the rows promised about half of calibrated tables pass; with half of them few do.
 
@@ -112,5 +112,5 @@ def test_promised_rows_decide(
         return found.count(VerdictName.PASS) / 25
 
     best = verdict.needed.at_best
-    assert 0.2 <= passing(best) <= most
+    assert 0.2 <= passing(best) <= 0.9
     assert passing(best // 2) <= 0.1
