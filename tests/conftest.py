@@ -268,8 +268,8 @@ def one_picture(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures are laid out and not drawn, for tests of what is said of them."""
-    monkeypatch.setattr(Figure, "savefig", lambda _, target, **__: target.write(bytes(6_000)))
+    """Pictures are laid out and their files stay empty, for tests of what is said of them."""
+    monkeypatch.setattr(Figure, "savefig", lambda _, target, **__: target.write(b""))
 
 
 @contextmanager

@@ -66,15 +66,14 @@ def test_compare_is_short_for_a_kind_and_an_artifact(run: Run, artifact: Path, t
     assert one.read_bytes() == other.read_bytes()
 
 
-@pytest.mark.usefixtures("unrendered")
-def test_parts_of_a_report_are_drawn(run: Run, rows: Path, tmp_path: Path) -> None:
-    """A view of classes may be asked of a report by itself, and of nothing else."""
+def test_a_report_is_drawn_as_what_it_has(run: Run, rows: Path, tmp_path: Path) -> None:
+    """Scores and groups of these rows; no classes, no other columns, and no rows to look at otherwise."""
     report, out = tmp_path / "r.json", tmp_path / "p.svg"
     scores = ("-s", "old", "-s", "new", "-y", "label")
     words = (*scores, "--by", "country", "--metric", "ece")
     assert run("measure", rows, *words, "--json", "-o", report).code == 0
     for kind in ("compare", "groups"):
-        run("plot", report, "--kind", kind, "-o", out, "--force", code=0)
+        drawn(run("plot", report, "--kind", kind, "-o", out, "--force"), out)
     refused = run("plot", report, "--view", "top-label", "-o", out, "--force")
     assert (refused.code, "has no 'classes'" in refused.err) == (3, True)
     assert run("plot", report, "--kind", "groups", "--by", "country", "-o", out, "--force").code == 2
@@ -198,7 +197,7 @@ def measured(run: Run, *words: object) -> dict[str, dict[str, dict[str, float]]]
 
 
 def captioned(run: Run, kind: str, path: Path, *words: object) -> str:
-    """Draw, and return what the command said."""
+    """Return what the command said of a picture, which need not be drawn for it."""
     ended = run("plot", *words, "--kind", kind, "-o", path, code=0)
     return ended.err + ended.out
 
@@ -261,9 +260,10 @@ def test_residual_of_a_report_is_that_of_its_rows(run: Run, thousand: Path, tmp_
     """Byte by byte."""
     report = tmp_path / "report.json"
     assert run("measure", thousand, *COLUMNS, "--json", "-o", report).code == 0
-    captioned(run, "residual", tmp_path / "of_report.svg", report)
-    captioned(run, "residual", tmp_path / "of_rows.svg", thousand, *COLUMNS)
-    assert (tmp_path / "of_report.svg").read_bytes() == (tmp_path / "of_rows.svg").read_bytes()
+    of_report, of_rows = tmp_path / "of_report.svg", tmp_path / "of_rows.svg"
+    drawn(run("plot", report, "--kind", "residual", "-o", of_report), of_report)
+    drawn(run("plot", thousand, *COLUMNS, "--kind", "residual", "-o", of_rows), of_rows)
+    assert of_report.read_bytes() == of_rows.read_bytes()
 
 
 @pytest.mark.usefixtures("unrendered")
