@@ -1,5 +1,6 @@
 """`--where`, `--limit` and `--sample` on the command line."""
 
+import csv
 import io
 import json
 import pickle
@@ -202,6 +203,39 @@ def test_rows_that_stand_for_none_are_counted(run: Run, tmp_path: Path, form: st
     path.write_text(head + kept)
     ended = run(*requested)
     assert "weight 0" not in ended.out + ended.err
+
+
+@pytest.mark.parametrize("meaning", ["importance", "frequency"])
+@pytest.mark.parametrize(
+    "words", ["measure -s a -y hit", "measure --probs p_* -y kind", "compare -s a -s b -y hit"]
+)
+def test_a_certain_and_wrong_row_of_weight_0_changes_nothing(
+    run: Run, tmp_path: Path, words: str, meaning: str
+) -> None:
+    """No loss becomes infinite by it, and where all rows are such there is no answer."""
+    rng = np.random.default_rng(4)
+    score, three = rng.uniform(0.05, 0.95, 200), rng.dirichlet((9, 9, 9), 200)
+    rows = [
+        f"{one},{1 - one},{rng.random() < one:d},{rng.integers(1, 4)},{x},{y},{z},{rng.choice([*'xyz'])}\n"
+        for one, (x, y, z) in zip(score, three, strict=True)
+    ]
+    wrong = "0,0,1,0,0,0.5,0.5,x\n"
+    path = tmp_path / "weights.csv"
+    command, *columns = words.split()
+    requested = [command, path, *columns, "-w", "w", "--weights-are", meaning, "--format", "csv"]
+
+    def answer(rows: list[str], code: int = 0) -> Ran:
+        path.write_text("a,b,hit,w,p_x,p_y,p_z,kind\n" + "".join(rows))
+        return run(*requested, code=code)
+
+    with_it = answer([*rows[:70], wrong, *rows[70:]])
+    assert "1 row has weight 0 and counts for nothing" in with_it.err
+    found = csv.DictReader(io.StringIO(with_it.out))
+    losses = [float(row["value"]) for row in found if row["name"].endswith("log_loss")]
+    assert losses
+    assert np.isfinite(losses).all()
+    assert with_it.out == answer(rows).out
+    assert "every weight is 0" in answer([wrong] * 3, code=3).err
 
 
 def test_a_condition_on_an_order_has_no_hint_about_letters(run: Run, groups: Path) -> None:
