@@ -1,6 +1,7 @@
 """Bounds by betting (e-values): on sums of absolute gaps, and on means of a population."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self, cast
 
@@ -102,7 +103,47 @@ def stakes_of_gate(rows: float, variance: float | None, *, delta: float) -> Stak
     return stakes_for_one_look(max(rows, 1), variance, delta=delta)
 
 
-class GroupedResiduals:
+def against_more(stakes: Stakes, eps: float | Floats) -> tuple[Floats, Floats]:
+    """Return the slopes a, and l eps, of bets against a mean of at least eps.
+
+    1 - l (x - eps) = (1 + l eps) (1 - a x) with a = l / (1 + l eps), l the sizes of the stakes.
+    """
+    sizes = np.array(stakes.sizes)
+    return sizes / (1.0 + sizes * eps), sizes * eps
+
+
+def against_less(stakes: Stakes, eps: float | Floats) -> tuple[Floats, Floats]:
+    """Return the slopes b, and l eps, of bets against a mean of at most eps.
+
+    1 + l (x - eps) = (1 - l eps) (1 + b x) with b = l / (1 - l eps), l cut so that no row takes all there is.
+    """
+    bets = np.minimum(stakes.sizes, 0.95 / (1.0 + eps))
+    return np.asarray(bets / (1.0 - bets * eps)), np.asarray(bets * eps)
+
+
+class ErrorBets(ABC):
+    """Bets for and against "an error is at most eps", on rows that are given, at every eps."""
+
+    @abstractmethod
+    def log_pass(self, eps: float, stakes: Stakes) -> float:
+        """Return the log of the e-value against "the error is at least eps"; grows with eps."""
+
+    @abstractmethod
+    def log_fail(self, eps: float, stakes: Stakes) -> float:
+        """Return the log of the e-value against "the error is at most eps"; falls with eps."""
+
+    def upper_bound(self, stakes: Stakes, *, delta: float) -> float:
+        """Return the least eps at which "at least eps" is refuted at level delta; 1 if none is."""
+        level = math.log(1.0 / delta)
+        return crossing(lambda eps: self.log_pass(eps, stakes) - level, 0.0, 1.0)[1]
+
+    def lower_bound(self, stakes: Stakes, *, delta: float) -> float:
+        """Return the largest eps at which "at most eps" is refuted at level delta; 0 if none is."""
+        level = math.log(1.0 / delta)
+        return crossing(lambda eps: level - self.log_fail(eps, stakes), 0.0, 1.0)[0]
+
+
+class GroupedResiduals(ErrorBets):
     """Residuals label - score in groups, ready for the products that bets need.
 
     Args:
@@ -161,43 +202,17 @@ class GroupedResiduals:
             total -= (-slope) ** j / j * self._moments[j - 1]
         return total
 
-    def log_evidence_below(self, eps: float, stakes: Stakes) -> float:
-        """Return the log of the e-value against "the error is at least eps"; grows with eps."""
-        # 1 - l (s r - eps) = (1 + l eps) (1 - a s r) with a = l / (1 + l eps).
-        sizes = np.array(stakes.sizes)
-        a = sizes / (1.0 + sizes * eps)
-        least = np.minimum(self.log_products(-a), self.log_products(a)).sum(axis=-1)
-        return log_sum(
-            [
-                math.log(share) + self.rows * math.log1p(size * eps) + one
-                for size, share, one in zip(stakes.sizes, stakes.shares, least.tolist(), strict=True)
-            ]
-        )
+    def log_pass(self, eps: float, stakes: Stakes) -> float:
+        slopes, won = against_more(stakes, eps)
+        least = np.minimum(self.log_products(-slopes), self.log_products(slopes)).sum(axis=-1)
+        return log_sum((np.log(stakes.shares) + self.rows * np.log1p(won) + least).tolist())
 
-    def log_evidence_above(self, eps: float, stakes: Stakes) -> float:
-        """Return the log of the e-value against "the error is at most eps"; falls with eps."""
-        bets = [min(size, 0.95 / (1.0 + eps)) for size in stakes.sizes]
-        b = np.array([bet / (1.0 - bet * eps) for bet in bets])
-        both = self.log_products(b), self.log_products(-b)
+    def log_fail(self, eps: float, stakes: Stakes) -> float:
+        slopes, lost = against_less(stakes, eps)
+        both = self.log_products(slopes), self.log_products(-slopes)
         average = log_mean_over_signs(*both, self._places, alone=stakes.alone)
-        return log_sum(
-            [
-                math.log(share)
-                + self.rows * math.log1p(-bet * eps)
-                + float(one + log_gain(stakes, self.rows * bet * eps))
-                for bet, share, one in zip(bets, stakes.shares, average, strict=True)
-            ]
-        )
-
-    def upper_bound(self, stakes: Stakes, *, delta: float) -> float:
-        """Return the least eps at which "at least eps" is refuted at level delta; 1 if none is."""
-        level = math.log(1.0 / delta)
-        return crossing(lambda eps: self.log_evidence_below(eps, stakes) - level, 0.0, 1.0)[1]
-
-    def lower_bound(self, stakes: Stakes, *, delta: float) -> float:
-        """Return the largest eps at which "at most eps" is refuted at level delta; 0 if none is."""
-        level = math.log(1.0 / delta)
-        return crossing(lambda eps: level - self.log_evidence_above(eps, stakes), 0.0, 1.0)[0]
+        average += log_gain(stakes, self.rows * lost)
+        return log_sum((np.log(stakes.shares) + self.rows * np.log1p(-lost) + average).tolist())
 
     def mean_upper_bound(self, stakes: Stakes, *, delta: float, sign: int) -> float:
         """Return the least m at which "sign * mean residual is at least m" is refuted at level delta.
@@ -371,17 +386,15 @@ def upper_bound_of_signed_sum(pieces: Pieces, signed: Sequence[Signed], *, delta
     """Return an upper bound of a number that is below the largest mean that signs can give; at most 1."""
     rows, level = pieces.rows, math.log(1.0 / delta)
     stakes = stakes_of_rows(int(rows), delta=delta)
-    sizes, shares = np.array(stakes.sizes), np.log(stakes.shares)
     groups = [one.starts[:-1][one.starts[1:] > one.starts[:-1]] for one in signed]
 
     def evidence(eps: float) -> float:
-        # 1 - l (x - eps) = (1 + l eps) (1 - a x) with a = l / (1 + l eps).
-        slopes = -sizes / (1.0 + sizes * eps)
-        grown = shares + rows * np.log1p(sizes * eps)
+        slopes, won = against_more(stakes, eps)
+        grown = np.log(stakes.shares) + rows * np.log1p(won)
         terms: list[float] = []
         for one, some in zip(signed, groups, strict=True):
             either = (
-                np.add.reduceat(pieces.log_products(slopes, values), some, axis=1)
+                np.add.reduceat(pieces.log_products(-slopes, values), some, axis=1)
                 for values in (one.plus, one.minus)
             )
             terms += (math.log(one.share) + grown + np.minimum(*either).sum(axis=1)).tolist()
@@ -394,14 +407,12 @@ def lower_bound_of_size(pieces: Pieces, values: Quadratic, *, delta: float) -> f
     """Return a lower bound of the size of the mean; at least 0."""
     rows, level = pieces.rows, math.log(1.0 / delta)
     stakes = stakes_of_rows(int(rows), delta=delta)
-    sizes, shares = np.array(stakes.sizes), np.log(stakes.shares)
 
     def doubt(eps: float) -> float:
-        bets = np.minimum(sizes, 0.95 / (1.0 + eps))
-        slopes = bets / (1.0 - bets * eps)
+        slopes, lost = against_less(stakes, eps)
         up, down = (pieces.log_products(sign * slopes, values).sum(axis=1) for sign in (1.0, -1.0))
-        average = np.logaddexp(up, down) - math.log(2.0) + log_gain(stakes, rows * bets * eps)
-        return level - log_sum((shares + rows * np.log1p(-bets * eps) + average).tolist())
+        average = np.logaddexp(up, down) - math.log(2.0) + log_gain(stakes, rows * lost)
+        return level - log_sum((np.log(stakes.shares) + rows * np.log1p(-lost) + average).tolist())
 
     return crossing(doubt, 0.0, 1.0)[0]
 
@@ -418,14 +429,12 @@ class WeighedResiduals:
         self._size, self._power = size, rows
         self._moments: list[float] = []
 
-    def log_evidence_below(self, eps: float, stakes: Stakes, *, norm: float) -> float:
+    def log_pass(self, eps: float, stakes: Stakes, *, norm: float) -> float:
         """Return the log of the e-value against "some such mean is at least eps"; grows with eps."""
-        terms = []
-        for size, share in zip(stakes.sizes, stakes.shares, strict=True):
-            a = size / (1.0 + size * eps)
-            kept = self.rows * (math.log1p(size * eps) - a * norm)
-            terms.append(math.log(share) + kept - self._bent(a))
-        return log_sum(terms)
+        slopes, won = against_more(stakes, eps)
+        kept = np.log(stakes.shares) + self.rows * (np.log1p(won) - slopes * norm)
+        bent = [self._bent(slope) for slope in slopes.tolist()]
+        return log_sum((kept - bent).tolist())
 
     def _bent(self, slope: float) -> float:
         """Return minus the sum of log(1 - slope x) + slope x, the series sum_j (slope x)^j / j from j = 2."""

@@ -11,7 +11,6 @@ from calibcli.codec import INLINE, Between, Declared
 from calibcli.names import MeasureName
 from calibcli.stats.bounds import betting
 from calibcli.stats.gates.cells import SPARSE, Partition, Sums
-from calibcli.stats.numerics import crossing
 from calibcli.stats.table import Floats, run_starts
 from calibcli.stats.table.grid import UNIT
 from calibcli.values import dataclass
@@ -49,7 +48,7 @@ class Factors:
     scale: float = 1.0
 
 
-class Bets:
+class Bets(betting.ErrorBets):
     """Bets for and against "the error is at most eps" on the rows behind some sums.
 
     For the ECE with residuals r = y - f and bins k, and for every lambda of the stakes:
@@ -96,38 +95,20 @@ class Bets:
         return min(1.0, (float(np.abs(gaps).sum()) + self._moved) / self.rows)
 
     def log_pass(self, eps: float, stakes: betting.Stakes) -> float:
-        """Return the log of the e-value against "the error is at least eps"; grows with eps."""
-        # 1 - l (x - eps) = (1 + l eps) (1 - a x) with a = l / (1 + l eps).
-        sizes = np.array(stakes.sizes)
-        a = sizes / (1.0 + sizes * eps)
-        plus, minus = (self._log_products(terms, -a) for terms in self._signed)
-        wealth = (
-            np.log(stakes.shares) + self.rows * np.log1p(sizes * eps) + np.minimum(plus, minus).sum(axis=1)
-        )
+        slopes, won = betting.against_more(stakes, eps)
+        plus, minus = (self._log_products(terms, -slopes) for terms in self._signed)
+        wealth = np.log(stakes.shares) + self.rows * np.log1p(won) + np.minimum(plus, minus).sum(axis=1)
         return betting.log_sum(wealth.tolist())
 
     def log_fail(self, eps: float, stakes: betting.Stakes) -> float:
-        """Return the log of the e-value against "the error is at most eps"; falls with eps."""
         wealth: list[float] = []
         for terms in self._tests:
-            limit = terms.scale * eps
-            bets = np.minimum(stakes.sizes, 0.95 / (1.0 + limit))
-            b = bets / (1.0 - bets * limit)
-            both = self._log_products(terms, b), self._log_products(terms, -b)
+            slopes, lost = betting.against_less(stakes, terms.scale * eps)
+            both = self._log_products(terms, slopes), self._log_products(terms, -slopes)
             average = betting.log_mean_over_signs(*both, terms.places, alone=stakes.alone)
             shares = np.array(stakes.shares) / len(self._tests)
-            wealth += (np.log(shares) + self.rows * np.log1p(-bets * limit) + average).tolist()
+            wealth += (np.log(shares) + self.rows * np.log1p(-lost) + average).tolist()
         return betting.log_sum(wealth)
-
-    def upper_bound(self, stakes: betting.Stakes, *, delta: float) -> float:
-        """Return the least eps at which "at least eps" is refuted at level delta; 1 if none is."""
-        level = math.log(1.0 / delta)
-        return crossing(lambda eps: self.log_pass(eps, stakes) - level, 0.0, 1.0)[1]
-
-    def lower_bound(self, stakes: betting.Stakes, *, delta: float) -> float:
-        """Return the largest eps at which "at most eps" is refuted at level delta; 0 if none is."""
-        level = math.log(1.0 / delta)
-        return crossing(lambda eps: level - self.log_fail(eps, stakes), 0.0, 1.0)[0]
 
     def _log_products(self, terms: Factors, slopes: Floats) -> Floats:
         """Return sums of log(1 + slope x) over the rows of groups, or less, (slopes, groups); |slope| < 1."""

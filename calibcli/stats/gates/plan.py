@@ -201,20 +201,19 @@ def log_evidence(
     stakes: betting.Stakes,
     above: bool = False,
 ) -> Floats:
-    """Return logs of e-values: those of `GroupedResiduals.log_evidence_below`, or `_above`."""
-    bets = list(_bets(stakes, limit, above=above))
-    slopes = np.array([slope for _, slope, _ in bets])
+    """Return logs of e-values: those of `GroupedResiduals.log_pass`, or `log_fail`."""
+    slopes, part = (betting.against_less if above else betting.against_more)(stakes, limit)
     rows = count.sum(axis=-1).astype(np.float64)
     products = _log_products(count, ones, population=population, slopes=np.append(slopes, -slopes))
     terms = []
-    for place, (share, slope, growth) in enumerate(bets):
-        plus, minus = products(place), products(place + len(bets))
+    for place, (share, grown) in enumerate(zip(np.log(stakes.shares), part, strict=True)):
+        plus, minus = products(place), products(place + slopes.size)
         if above:
             average = betting.log_mean_over_signs(plus, minus, population.places, alone=stakes.alone)
-            average += betting.log_gain(stakes, rows * slope * limit / (1.0 + slope * limit))
+            average += betting.log_gain(stakes, rows * grown)
         else:
             average = np.minimum(plus, minus).sum(axis=-1)
-        terms.append(math.log(share) + rows * growth + average)
+        terms.append(share + rows * np.log1p(-grown if above else grown) + average)
     return np.asarray(np.logaddexp.reduce(terms, axis=0))
 
 
@@ -234,16 +233,6 @@ def _log_products(
     ]
     sums = np.stack(parts, axis=-1)
     return lambda place: np.asarray(sums[..., place, :])
-
-
-def _bets(stakes: betting.Stakes, limit: float, *, above: bool) -> Iterator[tuple[float, float, float]]:
-    """Yield the share, the slope and the growth in each row of every bet."""
-    for size, share in zip(stakes.sizes, stakes.shares, strict=True):
-        if above:
-            bet = min(size, 0.95 / (1.0 + limit))
-            yield share, bet / (1.0 - bet * limit), math.log1p(-bet * limit)
-        else:
-            yield share, size / (1.0 + size * limit), math.log1p(size * limit)
 
 
 Flags = npt.NDArray[np.bool_]
@@ -466,7 +455,7 @@ def _smece(gate: Gate, table: ScoreTable) -> bool:
         stakes, held = stakes_for(table.total_rows, gate.ground.variance, delta=delta), weighed(table)
 
         def refuted(norm: float) -> bool:
-            return held.log_evidence_below(limit, stakes, norm=norm) >= -math.log(delta)
+            return held.log_pass(limit, stakes, norm=norm) >= -math.log(delta)
 
         # No norm is below the size of the mean residual, which is found sooner.
         least = abs(float(residuals(table).sum())) / table.total_rows

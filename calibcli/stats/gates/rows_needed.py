@@ -7,8 +7,7 @@ import numpy as np
 
 from calibcli.stats.bounds import betting
 from calibcli.stats.gates.claim import Claim, Ground, RowsNeeded
-from calibcli.stats.numerics import crossing
-from calibcli.stats.table import Floats
+from calibcli.stats.numerics import Floats, crossing
 from calibcli.stats.table.bins import BinnedTable
 from calibcli.stats.table.grid import Table
 
@@ -69,12 +68,11 @@ class Growth:
         def evidence(digits: float) -> float:
             rows = 10.0**digits
             cost = noise * math.sqrt(rows)
-            terms = []
-            for size, share in self._bets(rows):
-                slope = size / (1.0 + size * room)
-                growth = math.log1p(size * room) + self._per_row(slope)
-                terms.append(math.log(share) + rows * growth - slope * cost)
-            return betting.log_sum(terms) - math.log(1.0 / self._delta)
+            stakes = self._stakes(rows)
+            slopes, won = betting.against_more(stakes, room)
+            growth = np.log1p(won) + self._per_row(slopes)
+            terms = np.log(stakes.shares) + rows * growth - slopes * cost
+            return betting.log_sum(terms.tolist()) - math.log(1.0 / self._delta)
 
         return first_rows(evidence)
 
@@ -94,24 +92,21 @@ class Growth:
 
         def evidence(digits: float) -> float:
             rows = 10.0**digits
-            terms = []
-            for size, share in self._bets(rows):
-                bet = min(size, 0.475)
-                slope = bet / (1.0 + bet * excess)
-                growth = math.log1p(bet * excess) + self._per_row(slope)
-                terms.append(math.log(share) + rows * growth - cost + gain)
-            return betting.log_sum(terms) - math.log(1.0 / self._delta)
+            stakes = self._stakes(rows)
+            bets = np.minimum(stakes.sizes, 0.475)
+            growth = np.log1p(bets * excess) + self._per_row(bets / (1.0 + bets * excess))
+            terms = np.log(stakes.shares) + rows * growth - cost + gain
+            return betting.log_sum(terms.tolist()) - math.log(1.0 / self._delta)
 
         return first_rows(evidence)
 
-    def _per_row(self, slope: float) -> float:
+    def _per_row(self, slopes: Floats) -> Floats:
         """Return the mean of log(1 + slope r) for calibrated labels, over both signs."""
-        both = self._expected.log_product(slope) + self._expected.log_product(-slope)
-        return 0.5 * float(both.sum()) / self._expected.rows
+        both = self._expected.log_products(slopes) + self._expected.log_products(-slopes)
+        return np.asarray(0.5 * both.sum(axis=-1) / self._expected.rows)
 
-    def _bets(self, rows: float) -> list[tuple[float, float]]:
-        stakes = betting.stakes_of_gate(rows, self._variance, delta=self._delta)
-        return list(zip(stakes.sizes, stakes.shares, strict=True))
+    def _stakes(self, rows: float) -> betting.Stakes:
+        return betting.stakes_of_gate(rows, self._variance, delta=self._delta)
 
 
 def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground, width: float) -> RowsNeeded:

@@ -9,7 +9,7 @@ import numpy as np
 from calibcli.names import Bound, MeasureName, Relation, SegmentMeasure, Target, VerdictName
 from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
-from calibcli.stats.bounds.betting import Stakes
+from calibcli.stats.bounds.betting import Stakes, against_less, against_more
 from calibcli.stats.bounds.proportion import MOST_DELTA, range_margin, sum_margin
 from calibcli.stats.gates.any_time import ROUNDING, Bets
 from calibcli.stats.gates.cells import FrozenSegments, Partition, Sums
@@ -446,11 +446,9 @@ class SegmentBets(Bets):
         return min(1.0, float(np.abs(self._rows @ self._x / np.maximum(self._many, 1.0)).max()))
 
     def log_pass(self, eps: float, stakes: Stakes) -> float:
-        """Return the log of the e-value against "the bias of a segment is at least eps"; grows with eps."""
         return float(self._each_pass(np.array([eps]), stakes).min())
 
     def log_fail(self, eps: float, stakes: Stakes) -> float:
-        """Return the log of the e-value against "every bias is at most eps"; falls with eps."""
         return float(self._each_fail(np.array([eps]), stakes).max())
 
     def each(self, stakes: Stakes, *, delta: float) -> Ends:
@@ -470,18 +468,15 @@ class SegmentBets(Bets):
         return low, high
 
     def _each_pass(self, eps: Floats, stakes: Stakes) -> Floats:
-        sizes = np.array(stakes.sizes)
-        # 1 - l (x - eps) = (1 + l eps) (1 - a x) with a = l / (1 + l eps).
-        a = sizes / (1.0 + sizes * eps[:, None])
-        growth = self._many[:, None] * np.log1p(sizes * eps[:, None]) + np.log(stakes.shares)
-        signs = (growth + self._logs(slope) for slope in (a, -a))
+        slopes, won = against_more(stakes, eps[:, None])
+        growth = self._many[:, None] * np.log1p(won) + np.log(stakes.shares)
+        signs = (growth + self._logs(one) for one in (slopes, -slopes))
         return np.asarray(np.minimum(*(np.logaddexp.reduce(one, axis=1) for one in signs)))
 
     def _each_fail(self, eps: Floats, stakes: Stakes) -> Floats:
-        bet = np.minimum(np.array(stakes.sizes), 0.95 / (1.0 + eps[:, None]))
-        b = bet / (1.0 - bet * eps[:, None])
-        growth = self._many[:, None] * np.log1p(-bet * eps[:, None]) + np.log(stakes.shares)
-        signs = (growth + self._logs(slope) for slope in (b, -b))
+        slopes, lost = against_less(stakes, eps[:, None])
+        growth = self._many[:, None] * np.log1p(-lost) + np.log(stakes.shares)
+        signs = (growth + self._logs(one) for one in (slopes, -slopes))
         both = np.logaddexp(*(np.logaddexp.reduce(one, axis=1) for one in signs))
         return np.asarray(both - math.log(2.0 * self._many.size))
 

@@ -486,9 +486,7 @@ def _interval(table: Table, *, value: float, moved: float, confidence: float) ->
     delta = (1.0 - confidence) / 2.0
     held, stakes = weighed(table), betting.stakes_of_rows(table.total_rows, delta=delta)
     level = math.log(1.0 / delta)
-    _, upper = crossing(
-        lambda eps: held.log_evidence_below(eps, stakes, norm=value + moved) - level, value, 1.0
-    )
+    _, upper = crossing(lambda eps: held.log_pass(eps, stakes, norm=value + moved) - level, value, 1.0)
     level, tilt = dictionary(table, delta=delta)
     method = "betting on rows"
     return Interval(max(level, tilt / 2.0), upper, confidence, method, Target.POPULATION, finite_sample=True)

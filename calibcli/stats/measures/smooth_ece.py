@@ -162,7 +162,7 @@ def smooth_error_at(
     elif confidence is not None:
         delta = (1.0 - confidence) / 2.0
         held, stakes, level = weighed(table), stakes_of_rows(table.total_rows, delta=delta), -math.log(delta)
-        upper = crossing(lambda eps: held.log_evidence_below(eps, stakes, norm=value) - level, 0.0, 1.0)[1]
+        upper = crossing(lambda eps: held.log_pass(eps, stakes, norm=value) - level, 0.0, 1.0)[1]
         few, rows = in_few_places(table), table.total_rows
         lower = least_error(
             table,
@@ -272,7 +272,7 @@ def upper_bound(
 
     def rises(bandwidth: float) -> float:
         norm = float(series.l1_norm(bandwidth))
-        return held.log_evidence_below(length * bandwidth, stakes, norm=norm) - level
+        return held.log_pass(length * bandwidth, stakes, norm=norm) - level
 
     return length * bandwidths_around(rises, within=1e-9)[1]
 

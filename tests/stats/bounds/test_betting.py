@@ -57,11 +57,11 @@ def test_bounds_are_where_the_evidence_reaches_the_level(seed: int, delta: float
     level = math.log(1 / delta)
     for stakes in stakes_of(parts, delta):
         upper = residuals.upper_bound(stakes, delta=delta)
-        assert upper == 1.0 or residuals.log_evidence_below(upper, stakes) >= level - 1e-12
-        assert residuals.log_evidence_below(max(upper - 1e-6, 0.0), stakes) < level
+        assert upper == 1.0 or residuals.log_pass(upper, stakes) >= level - 1e-12
+        assert residuals.log_pass(max(upper - 1e-6, 0.0), stakes) < level
         lower = residuals.lower_bound(stakes, delta=delta)
-        assert lower == 0.0 or residuals.log_evidence_above(lower, stakes) >= level - 1e-12
-        assert residuals.log_evidence_above(min(lower + 1e-6, 1.0), stakes) < level
+        assert lower == 0.0 or residuals.log_fail(lower, stakes) >= level - 1e-12
+        assert residuals.log_fail(min(lower + 1e-6, 1.0), stakes) < level
 
 
 def signs_drawn(groups: int) -> dict[tuple[int, ...], float]:
@@ -101,8 +101,8 @@ def test_counts_are_the_product_over_rows(seed: int, eps: float, once: bool) -> 
         )
         failing += share * average * (2 / (1 + math.exp(-bet * eps * rows)) if once else 1)
     residuals = grouped(parts)
-    assert residuals.log_evidence_below(eps, stakes) == pytest.approx(math.log(passing), abs=1e-9)
-    assert residuals.log_evidence_above(eps, stakes) == pytest.approx(math.log(failing), abs=1e-9)
+    assert residuals.log_pass(eps, stakes) == pytest.approx(math.log(passing), abs=1e-9)
+    assert residuals.log_fail(eps, stakes) == pytest.approx(math.log(failing), abs=1e-9)
 
 
 def test_moments_give_the_direct_sums() -> None:

@@ -455,8 +455,8 @@ def test_23_evidence_is_monotone_and_bounds_enclose_the_plug_in(
     one_look = stakes_for_one_look(table.total_rows, variance, delta=delta)
     for stakes in (one_look, stakes_for_any_time(delta=delta)):
         limits = np.sort(np.append(np.linspace(0.0, 1.0, 15), value)).tolist()
-        below = [held.log_evidence_below(eps, stakes) for eps in limits]
-        above = [held.log_evidence_above(eps, stakes) for eps in limits]
+        below = [held.log_pass(eps, stakes) for eps in limits]
+        above = [held.log_fail(eps, stakes) for eps in limits]
         assert (np.diff(below) >= -1e-9).all()
         assert (np.diff(above) <= 1e-9).all()
         lower, upper = held.lower_bound(stakes, delta=delta), held.upper_bound(stakes, delta=delta)
@@ -495,8 +495,8 @@ def test_24_pass_and_fail_never_hold_together(
     found = []
     for eps in np.linspace(0.0, 1.0, 9).tolist():
         # No error is above 1, whatever the evidence.
-        passes = eps == 1.0 or held.log_evidence_below(eps, stakes) >= level
-        fails = held.log_evidence_above(eps, stakes) >= level
+        passes = eps == 1.0 or held.log_pass(eps, stakes) >= level
+        fails = held.log_fail(eps, stakes) >= level
         assert not (passes and fails)
         rule = Rule("max-ece", M.ECE, Bound.UPPER, Relation.AT_MOST, eps)
         outcome = ece_below(table, rule, ground=ground).outcome

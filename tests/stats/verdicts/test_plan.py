@@ -75,7 +75,7 @@ def test_bets_on_many_tables_are_those_on_each(bins: Bins, limit: float) -> None
             for one, positive, evidence in zip(count, ones, found, strict=True):
                 table = population.table(one, positive)
                 residuals = grouped_residuals(table, binned(table, bins))
-                bets = residuals.log_evidence_above if above else residuals.log_evidence_below
+                bets = residuals.log_fail if above else residuals.log_pass
                 assert evidence == pytest.approx(bets(limit, stakes), abs=1e-9)
 
 

@@ -53,7 +53,7 @@ def test_bandwidth_of_the_limit_decides(seed: int, rows: int, error: float, wave
     norm = float(residual_series(table).l1_norm(limit))
     strays = noise_of_norm(table, limit) + math.sqrt(math.log(80) / (2 * rows))
     stakes = stakes_of_rows(rows, delta=0.05)
-    over = math.log(20) - weighed(table).log_evidence_below(limit, stakes, norm=norm)
+    over = math.log(20) - weighed(table).log_pass(limit, stakes, norm=norm)
     by_mean = bias(table, confidence=1 - 0.75 * 0.05).interval
     under = max(norm - strays - limit, by_mean.lower - limit, -by_mean.upper - limit)
     assert min(abs(over), abs(under)) < 1e-9 or verdict.outcome is (
@@ -129,7 +129,7 @@ def test_bets_on_sizes_are_never_above_bets_on_values(seed: int, rows: int, eps:
         for size, share in zip(stakes.sizes, stakes.shares, strict=True)
     ]
     held = WeighedResiduals(np.abs(residual), np.ones(rows))
-    assert held.log_evidence_below(eps, stakes, norm=x.mean()) <= np.logaddexp.reduce(every) + 1e-9
+    assert held.log_pass(eps, stakes, norm=x.mean()) <= np.logaddexp.reduce(every) + 1e-9
 
 
 def test_shift_is_found_from_a_quarter_of_the_rows_that_the_norm_takes() -> None:
@@ -227,5 +227,5 @@ def test_sizes_of_many_residuals_are_rounded_up() -> None:
     every = WeighedResiduals(np.abs(label - score), np.ones(score.size))
     table = ScoreTable.from_rows(score, label)
     assert table.distinct > 16_380
-    found, exact = (one.log_evidence_below(0.02, stakes, norm=0.001) for one in (weighed(table), every))
+    found, exact = (one.log_pass(0.02, stakes, norm=0.001) for one in (weighed(table), every))
     assert exact - 1e-2 < found <= exact
