@@ -38,7 +38,8 @@ class ClassMeasure(Explained):
             these probabilities to its class. No upper end where there are probabilities of exactly 0; none
             where the value is infinite. "By chance" is the range around the mean entropy -Σ_c p_c ln p_c
             by the normal law, with the variance that the label of each row has; where few rows are open, what
-            is outside of it lies mostly above.
+            is outside of it lies mostly above. With importance weights the bound is one of w (loss - mean),
+            as for log_loss, if no rows to come weigh far more than these.
         Assumes: Rows are independent; approximate below 1,000 rows.
         Reference: Good (1952), JRSS-B 14.
         """
@@ -55,7 +56,9 @@ class ClassMeasure(Explained):
             + within_variance - within_covariance.
         Interval: For the population, approximate. It is Gaffke's bound, whose added row loses 2. "By chance"
             is the range around the mean of Σ_c p_c (1 - p_c) by the normal law, with the variance that the
-            label of each row has; where few rows are open, what is outside of it lies mostly above.
+            label of each row has; where few rows are open, what is outside of it lies mostly above. With
+            importance weights the bound is one of w (loss - mean), as for brier, if no rows to come weigh far
+            more than these.
         Assumes: Rows are independent; approximate below 1,000 rows.
         Reference: Brier (1950), Monthly Weather Review 78; Murphy (1973), J. Appl. Meteorol. 12; Stephenson,
             Coelho & Jolliffe (2008), Weather and Forecasting 23, for the within-bin terms.

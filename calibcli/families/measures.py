@@ -23,8 +23,9 @@ _REWARDS = """Rows are independent. It rewards discrimination as well as calibra
 _ENDS = """The ends are quantiles of the mean with random weights of the rows (docs/methods.md, "Gaffke's
     bound")."""
 _SANDWICH = (
-    "With importance weights: the same of what rows add to the mean by their weights, with the standard "
-    "error of the sandwich form, √Σw²(loss - mean)²/Σw, if no rows to come weigh far more than these."
+    "With importance weights it is the same bound, of w (loss - mean) in place of the loss: its standard "
+    "error is that of the sandwich form, √Σw²(loss - mean)²/Σw, if no rows to come weigh far more than "
+    "these."
 )
 _RATIO = """Let r be any rate within its exact bounds, which take a tenth of the error. One added row bounds
     the mean of loss - t times that of always predicting r (docs/methods.md, "Gaffke's bound"). The ends are

@@ -10,6 +10,7 @@ from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.other_rules import class_rule
 from calibcli.stats.measures.bias import bias
+from calibcli.stats.measures.classes.scores import class_brier
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.table import ScoreTable, Weighing
@@ -90,7 +91,7 @@ def wrong_verdicts(name: str, measure: MeasureName, rows: int, repetitions: int)
         score, rate, weight = world(name, rows, draw)
         # The largest error of a value can be bounded where there are few.
         score = np.round(score, 1) if few else score
-        table = ScoreTable.from_rows(score, draw.random(rows) < rate, Weighing(weight=weight))
+        table = ScoreTable.from_rows(score, draw.random(rows) < rate, weight=weight)
         rule = Rule("rule", measure, Bound.UPPER, Relation.AT_MOST, truth(measure, score, rate, weight))
         outcome = judge(table, rule, ground=Ground(ATOMS if few else FIFTEEN, least_rows=10)).outcome
         passes += outcome is VerdictName.PASS
@@ -230,5 +231,27 @@ def test_intervals_of_weighted_losses_hold_where_few_rows_are_costly(
                 assert interval is not None
                 lower, upper = interval.ends
                 missed[level, place] += lower > truth[name], upper < truth[name]
+    assert missed[0].max() <= most_misses(times, 0.025)
+    assert missed[1].max() <= most_misses(times, 0.005)
+
+
+@short_and_full("spread times", [(1.0, 20)], [(0.5, 2_000), (1.0, 4_000)])
+def test_intervals_of_weighted_losses_of_classes_and_of_differences_hold(spread: float, times: int) -> None:
+    """Each end, at 95 and at 99 %, of 200 rows whose mean loss, and difference, is far from 0."""
+    draw, missed = generator_of("weighted classes and differences", str(spread)), np.zeros((2, 2, 2))
+    # Of Dirichlet(2, 2, 2), and of Beta(2, 2) against always 0.5.
+    truth = 4.0 / 7.0, 0.25 - 0.2
+    for _ in range(times):
+        weight = draw.lognormal(0.0, spread, 200)
+        probability, score = draw.dirichlet((2.0, 2.0, 2.0), 200), draw.beta(2.0, 2.0, 200)
+        label, sums = labels_of(probability, draw), PairedSums()
+        sums.add(score, np.full(200, 0.5), draw.random(200) < score, Weighing(weight=weight))
+        for level, confidence in enumerate((0.95, 0.99)):
+            views = views_of(probability, label, weight=weight, confidence=confidence)
+            pair = class_brier(views), sums.difference(M.BRIER, confidence=confidence)
+            for place, one in enumerate(pair):
+                assert one.interval is not None
+                lower, upper = one.interval.ends
+                missed[level, place] += lower > truth[place], upper < truth[place]
     assert missed[0].max() <= most_misses(times, 0.025)
     assert missed[1].max() <= most_misses(times, 0.005)

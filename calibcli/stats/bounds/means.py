@@ -1,6 +1,7 @@
 """Bounds on a mean of bounded rows: one added row of the worst value (Gaffke's bound); closed form."""
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import Self
 
@@ -36,11 +37,14 @@ class Values:
         rows: How many rows had it, shape (n,), positive.
         added: How much the added row weighs, in mean weights of these rows: their values are then what they
             add to the mean, by their weights.
+        rough: Whether what they add is known about another mean than theirs, and so not quite its shape: then
+            no bound is nearer than that of two values with this mean and standard error.
     """
 
     value: Floats
     rows: Floats
     added: float = 1.0
+    rough: bool = False
 
     @property
     def total(self) -> float:
@@ -65,12 +69,16 @@ class Values:
         return float(self.rows @ square) ** 2 / fourth if fourth > 0.0 else 0.0
 
     def negated(self) -> Self:
-        return type(self)(-self.value, self.rows, self.added)
+        return type(self)(-self.value, self.rows, self.added, self.rough)
 
     def upper_bound(self, *, most: float, delta: float) -> float:
         """Return an upper bound of the true mean."""
         if math.isinf(most):
             return math.inf
+        if self.rough:
+            plain = as_many(self.mean, self.standard_error, rows=self.total / self.added)
+            ends = (one.upper_bound(most=most, delta=delta) for one in (replace(self, rough=False), plain))
+            return max(ends)
         if self.added != 1.0:
             most = self.mean + self.added * (most - self.mean)
         most = max(most, float(self.value.max()))

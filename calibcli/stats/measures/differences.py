@@ -292,8 +292,8 @@ class PairedSums:
         """Return the mean difference, second less first, with its interval over rows.
 
         It is that of the differences themselves, so what makes a row hard for both scores alike cancels. One
-        row is added that has the largest loss by one score and none by the other. Importance weights: the
-        sandwich form, sum w^2 (d - mean)^2 / (sum w)^2, for as many rows as they count for. Accuracies
+        row is added that has the largest loss by one score and none by the other. With importance weights it
+        is the same of w (d - mean), and no nearer than by the mean and its standard error alone. Accuracies
         without weights differ by two shares of the same rows, whose interval holds at any number of rows.
         """
         sums = self._of[name]

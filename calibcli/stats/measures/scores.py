@@ -250,18 +250,21 @@ def values_of(table: Table, losses: Losses, *, negative: Floats, mean: float) ->
     away *= float(count.sum()) / float(table.weight.sum())
     if count.size <= _MOST_VALUES:
         return Values(mean + away, count, float(count.sum()) / effective_rows(table))
-    cells, variance = ValueCells(), _squares(away, count, mean=0.0) / float(count.sum()) ** 2
+    cells, variance = ValueCells(), _squares(away, count, mean=0.0) / float(count.sum())
     cells.add(away, np.maximum(np.rint(count), 1.0).astype(np.int64))
-    return weighted_values(cells, mean=mean, variance=variance, rows=effective_rows(table))
+    found = from_cells(cells, mean=mean, variance=variance)
+    return replace(found, added=found.total / effective_rows(table))
 
 
 def weighted_values(cells: ValueCells, *, mean: float, variance: float, rows: float) -> Values:
-    """Return what rows with importance weights add to a mean, whose variance is known; they are worth so many
-    rows.
+    """Return what rows with importance weights add to a mean, from cells of weight times loss.
+
+    The variance of the mean is known, and that the rows are worth so many. What they add is the weight times
+    the loss less the mean, which these cells do not hold.
     """
     total = float(cells.values()[1].sum())
     found = from_cells(cells, mean=mean, variance=variance * total)
-    return replace(found, added=found.total / rows)
+    return replace(found, added=found.total / rows, rough=True)
 
 
 def gathered(*parts: tuple[Floats, Floats]) -> Values:
@@ -342,7 +345,6 @@ def interval_of_mean(values: Values, *, most: float, confidence: float) -> Inter
     """Return the interval of the mean of a loss between 0 and `most`, which may be infinite."""
     delta = (1.0 - confidence) / 2.0
     lower = max(0.0, values.lower_bound(least=0.0, delta=delta))
-    # Of importance weights the mean and its error are all that is known, which tell of no largest loss.
     upper = stated(min(most, values.upper_bound(most=most, delta=delta)))
     return Interval(lower, upper, confidence, METHOD, Target.POPULATION, finite_sample=False)
 
