@@ -29,7 +29,6 @@ from calibcli.names import ExportTarget, OnUnseen, SqlDialect, SqlForm
 from calibcli.options.fitting import ExportAsk
 from calibcli.options.numerals import phrases_said, usual_name
 from calibcli.stats.recalibrators.logits import check_prior
-from calibcli.stats.table.levels import number_words
 
 if TYPE_CHECKING:
     from calibcli.export.sql import SqlAsk
@@ -230,7 +229,6 @@ def query_notes(artifact: AnyArtifact, ask: ExportAsk) -> tuple[str, ...]:
     if ask.target is not ExportTarget.SQL:
         return notes
     notes += _texts_of_groups(artifact) if isinstance(artifact, GroupArtifact) else ()
-    notes += _texts_of_columns(artifact) if isinstance(artifact, SegmentArtifact) else ()
     if ask.score is not None or artifact.of_all_rows.columns is None:
         return notes
     said = f"column {_score(artifact, ask)!r} is read as the score, as in the fit; --score names another"
@@ -248,16 +246,6 @@ def _texts_of_groups(artifact: GroupArtifact) -> tuple[str, ...]:
         f"groups are compared as text, such as {such}: where column {artifact.by!r} holds decimals, floats or"
     )
     return (f"{said} times, cast it to these texts first, or rows of known groups count as unseen",)
-
-
-def _texts_of_columns(artifact: SegmentArtifact) -> tuple[str, ...]:
-    """Say that a query compares numbers among texts as text, where `apply` reads them."""
-    return tuple(
-        f"column {one.name!r} holds numbers among texts, which the query compares as text: write the number"
-        f" {number_words(one.numbers[0])} so there, or its rows count as other values"
-        for one in artifact.recalibrator.columns
-        if one.texts and one.numbers
-    )
 
 
 _STYLES = {ExportTarget.PYTHON: Style.NUMBERS, ExportTarget.SKLEARN: Style.ARRAYS}

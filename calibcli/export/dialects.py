@@ -31,6 +31,8 @@ _WIDE_LETTERS = " + ".join(f"NCHAR({one})" for one in BLANKS)
 # The same for engines whose TRIM takes off a whole text, or single bytes.
 _SET = "".join(f"\\\\x{{{one:04x}}}" for one in BLANKS)
 _PATTERN = f"'^[{_SET}]+|[{_SET}]+$'"
+# What `apply` reads as a number, without backslashes, which engines read in their own ways.
+_NUMERAL = "'^[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)$'"
 
 
 class Lookup(Enum):
@@ -79,6 +81,7 @@ class Spelling:
         element: What stands at a place of a list, NULL where it ends before; `next` counts places from 1.
             Empty where no list is read.
         stripped: The text of a value without the blanks around it.
+        numeral: Whether such a text is a number, empty ones left aside.
         ways: Into how many parts each of nested comparisons divides the steps.
         own: Of `Lookup.OWN`, what stands at the place of a score in `values`, by `starts`.
         array: A list of numbers that stand in one text.
@@ -103,6 +106,7 @@ class Spelling:
     infinity: str
     element: str
     stripped: str
+    numeral: str
     steps: Lookup
     ways: int = 32
     own: str = ""
@@ -133,6 +137,7 @@ def _of_spark() -> Spelling:
         *("DOUBLE", "STRING", "`", "{}D", "Infinity"),
         "try_element_at({column}, {next})",
         f"BTRIM(CAST(%s AS STRING), {blanks})",
+        f"%s RLIKE {_NUMERAL}",
         Lookup.SEARCH,
         doubled=False,
         slashed=True,
@@ -161,6 +166,7 @@ SPELLINGS = {
     SqlDialect.DUCKDB: Spelling(
         *("DOUBLE", "VARCHAR", '"', "{}", "infinity", _AT),
         f"TRIM(CAST(%s AS VARCHAR), {_LETTERS})",
+        f"REGEXP_FULL_MATCH(%s, {_NUMERAL})",
         Lookup.JOIN,
         array="CAST('[{}]' AS DOUBLE[])",
         lists=Lists(
@@ -181,6 +187,7 @@ SPELLINGS = {
     SqlDialect.BIGQUERY: Spelling(
         *("FLOAT64", "STRING", "`", "{}", "inf", "{column}[SAFE_OFFSET({place})]"),
         f"TRIM(CAST(%s AS STRING), {_LETTERS})",
+        f"REGEXP_CONTAINS(%s, {_NUMERAL})",
         Lookup.RANGES,
         doubled=False,
         slashed=True,
@@ -189,6 +196,7 @@ SPELLINGS = {
     SqlDialect.SNOWFLAKE: Spelling(
         *("DOUBLE", "VARCHAR", '"', _DOUBLE, "inf", "{column}[{place}]"),
         f"TRIM(CAST(%s AS VARCHAR), {_LETTERS})",
+        f"REGEXP_LIKE(%s, {_NUMERAL})",
         Lookup.BRANCHES,
         ways=2,
         slashed=True,
@@ -197,6 +205,7 @@ SPELLINGS = {
     SqlDialect.POSTGRES: Spelling(
         *("DOUBLE PRECISION", "TEXT", '"', _PRECISE, "Infinity", _AT),
         f"BTRIM(CAST(%s AS TEXT), {_LETTERS})",
+        f"%s ~ {_NUMERAL}",
         Lookup.BUCKETS,
         guarded=True,
         array="CAST('{{{}}}' AS DOUBLE PRECISION[])",
@@ -220,6 +229,7 @@ SPELLINGS = {
         literal="{}",
         element="ELEMENT_AT({column}, {next})",
         stripped=f"TRIM({_LETTERS} FROM CAST(%s AS VARCHAR))",
+        numeral=f"REGEXP_LIKE(%s, {_NUMERAL})",
         steps=Lookup.OWN,
         own="ELEMENT_AT(CAST(SPLIT('{values}', ',') AS ARRAY(DOUBLE)),"
         " WIDTH_BUCKET({score}, CAST(SPLIT('{starts}', ',') AS ARRAY(DOUBLE))))",
@@ -229,6 +239,7 @@ SPELLINGS = {
         literal=_PRECISE,
         element=_AT,
         stripped=f"BTRIM(CAST(%s AS VARCHAR(MAX)), '{_BLANKS}')",
+        numeral=f"%s ~ {_NUMERAL}",
         steps=Lookup.BRANCHES,
         guarded=True,
         lateral=False,
@@ -239,6 +250,7 @@ SPELLINGS = {
         literal="{}",
         element="",
         stripped=f"TRIM({_WIDE_LETTERS} FROM CAST(%s AS NVARCHAR(MAX))) COLLATE Latin1_General_100_BIN2",
+        numeral="TRY_CAST(%s AS FLOAT) IS NOT NULL",
         steps=Lookup.BRANCHES,
         guarded=True,
         limits=(_LEAST_NORMAL, _LARGEST),
@@ -248,6 +260,7 @@ SPELLINGS = {
         literal="{}",
         element="arrayElementOrNull({column}, {next})",
         stripped=f"replaceRegexpAll(CAST(%s AS Nullable(String)), {_PATTERN}, '')",
+        numeral=f"match(%s, {_NUMERAL})",
         steps=Lookup.OWN,
         own="transform(roundDown({score}, CAST('[{starts}]', 'Array(Float64)')),"
         " CAST('[{starts}]', 'Array(Float64)'), CAST('[{values}]', 'Array(Float64)'), nan)",
@@ -258,6 +271,7 @@ SPELLINGS = {
         literal="{}",
         element="",
         stripped=f"REGEXP_REPLACE(CONVERT(%s USING utf8mb4), {_PATTERN}, '') COLLATE utf8mb4_bin",
+        numeral=f"(%s) REGEXP {_NUMERAL}",
         steps=Lookup.BRANCHES,
         limits=(LEAST, _LARGEST),
         most_bytes=16_000_000,
@@ -332,6 +346,12 @@ def stripped_text(column: str, dialect: SqlDialect) -> str:
     return f"{_STRIPPED}({column})" if spelling.translated else spelling.stripped % column
 
 
+def is_numeral(text: str, dialect: SqlDialect) -> str:
+    """Return whether a text without blanks around it is a number; an empty one may count as one."""
+    spelling = SPELLINGS[dialect]
+    return f"{_IS_NUMERAL}({text})" if spelling.translated else spelling.numeral % text
+
+
 def own_lookup(score: str, starts: str, values: str) -> str:
     """Return what `translated` writes as the dialect's own lookup of a score among numbers in one text."""
     return f"{_LOOKED_UP}({score}, '{starts}', '{values}')"
@@ -351,7 +371,7 @@ def too_long(dialect: SqlDialect, most: int) -> TooLong:
 
 
 # Calls that stand for what a dialect has words of its own for.
-_STRIPPED, _LOOKED_UP = "STRIPPED_TEXT", "LOOKED_UP"
+_STRIPPED, _IS_NUMERAL, _LOOKED_UP = "STRIPPED_TEXT", "IS_NUMERAL", "LOOKED_UP"
 
 
 def translated_name(name: str, dialect: SqlDialect) -> str:
@@ -402,8 +422,10 @@ def _own_words(node: "Expr", *, dialect: SqlDialect) -> "Expr":
     from sqlglot import exp
 
     spelling = SPELLINGS[dialect]
-    if isinstance(node, exp.Anonymous) and node.name == _STRIPPED:
-        return exp.Var(this=spelling.stripped % node.expressions[0].sql(dialect.value))
+    for called, words in ((_STRIPPED, spelling.stripped), (_IS_NUMERAL, spelling.numeral)):
+        if isinstance(node, exp.Anonymous) and node.name == called:
+            of = node.expressions[0].transform(partial(_own_words, dialect=dialect))
+            return exp.Var(this=words % of.sql(dialect.value))
     if isinstance(node, exp.Anonymous) and node.name == _LOOKED_UP:
         score, starts, values = node.expressions
         found = spelling.own.format(score=score.sql(dialect.value), starts=starts.name, values=values.name)

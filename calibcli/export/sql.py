@@ -17,6 +17,7 @@ from calibcli.export.dialects import (
     SPELLINGS,
     Lookup,
     digits,
+    is_numeral,
     name,
     number,
     own_lookup,
@@ -32,7 +33,6 @@ from calibcli.names import Scale, SqlDialect
 from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.segments import SegmentColumn, SegmentMap, SegmentTerm
 from calibcli.stats.table import Floats
-from calibcli.stats.table.levels import number_words
 from calibcli.values import dataclass
 
 _INFINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
@@ -383,13 +383,14 @@ _VALUES_HINT = "use --to python, or fit again with values of printable names"
 def query_of_segments(found: SegmentMap, ask: SqlAsk, *, origin: maps.Origin) -> str:
     """Return a query that gives every row the probability by its score and its segments.
 
-    The levels of a row are found first, then what its segments add up to. A score that is NULL, NaN or out of
-    range gets NULL; a value without a level of its own counts as other values do.
+    The texts of a row and their levels are found first, then what its segments add up to. A score that is
+    NULL, NaN or out of range gets NULL; a value without a level of its own counts as other values do.
     """
     prefix = prefix_beside(ask.table)
-    sums, segments = f"{prefix}sums", _SegmentText(found, ask.dialect, f"{prefix}levels")
+    sums, segments = f"{prefix}sums", _SegmentText(found, ask.dialect, prefix)
     joined = (
-        beside_each_row(segments.levels(), segments.alias, ask.dialect),
+        beside_each_row(segments.texts(), f"{prefix}texts", ask.dialect),
+        beside_each_row(segments.levels(), f"{prefix}levels", ask.dialect),
         beside_each_row(segments.sums(), sums, ask.dialect),
     )
     text = SqlText(ask.dialect, (*ask.written_scores(), f"{sums}.shift", f"{sums}.bend"), prefix)
@@ -421,45 +422,60 @@ def beside_each_row(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SegmentText:
-    """A map by segments as text; the levels of a row stand in a join of the name `alias`."""
+    """A map by segments as text, in joins whose names begin with `prefix`."""
 
     found: SegmentMap
     dialect: SqlDialect
-    alias: str
+    prefix: str
+
+    def texts(self) -> dict[str, str]:
+        """Return the text of each column of a row, empty where there is no value."""
+        columns = (f"{ROWS}.{name(one.name, self.dialect)}" for one in self.found.columns)
+        stripped = (stripped_text(one, self.dialect) for one in columns)
+        return {f"t{place}": f"COALESCE({one}, '')" for place, one in enumerate(stripped)}
 
     def levels(self) -> dict[str, str]:
         """Return the level of each column of a row, by itself and, where it is another, in intersections."""
-        levels = {f"l{place}": self._level(one) for place, one in enumerate(self.found.columns)}
+        levels = {f"l{place}": self._level(one, place) for place, one in enumerate(self.found.columns)}
         return levels | {
-            f"k{place}": self._level_of_number(one, one.crossed_numbers, one.crossed_own)
+            f"k{place}": self._level_of_number(one, place, one.crossed_numbers, one.crossed_own)
             for place, one in enumerate(self.found.columns)
             if one.together > 1
         }
 
-    def _level(self, column: SegmentColumn) -> str:
+    def _level(self, column: SegmentColumn, place: int) -> str:
         if column.kind == "numbers" or not column.texts:
-            return self._level_of_number(column, column.numbers, column.own)
-        written = f"{ROWS}.{name(column.name, self.dialect)}"
-        text = f"COALESCE({stripped_text(written, self.dialect)}, '')"
+            return self._level_of_number(column, place, column.numbers, column.own)
+        text = word = f"{self.prefix}texts.t{place}"
         if {"true", "false"} & set(column.texts):
             # These are one value however they are written.
-            text = f"CASE WHEN LOWER({text}) IN ('true', 'false') THEN LOWER({text}) ELSE {text} END"
-        values = ["", *map(number_words, column.numbers), *column.texts]
-        quoted = [string(one, self.dialect, what="value", hint=_VALUES_HINT) for one in values]
-        places = (column.own + 1, *range(column.own))
-        arms = [f"WHEN {one} THEN {place}" for one, place in zip(quoted, places, strict=True)]
-        return f"CASE {text} {' '.join(arms)} ELSE {column.own} END"
+            word = f"CASE WHEN LOWER({text}) IN ('true', 'false') THEN LOWER({text}) ELSE {text} END"
+        quoted = (string(one, self.dialect, what="value", hint=_VALUES_HINT) for one in column.texts)
+        arms = [f"WHEN {one} THEN {at}" for at, one in enumerate(quoted, len(column.numbers))]
+        level = f"CASE {word} WHEN '' THEN {column.own + 1} {' '.join(arms)} ELSE {column.own} END"
+        if not column.numbers:
+            return level
+        some = f"{text} <> '' AND {is_numeral(text, self.dialect)}"
+        equal = self._compared(text, "=", column.numbers)
+        return f"CASE WHEN {some} THEN CASE {equal} ELSE {column.own} END ELSE {level} END"
 
-    def _level_of_number(self, column: SegmentColumn, numbers: Sequence[float], own: int) -> str:
-        """Return the level of a number, among intervals or categories."""
-        spelling, written = SPELLINGS[self.dialect], f"{ROWS}.{name(column.name, self.dialect)}"
-        value = f"CAST({written} AS {spelling.double})"
-        none = f"WHEN {written} IS NULL OR LOWER(CAST({written} AS {spelling.text})) = 'nan' THEN {own + 1}"
+    def _level_of_number(self, column: SegmentColumn, place: int, numbers: Sequence[float], own: int) -> str:
+        """Return the level of a number, among intervals or categories; text that is none is another value."""
+        text = f"{self.prefix}texts.t{place}"
+        arms = f"WHEN LOWER({text}) IN ('', 'nan') THEN {own + 1}"
+        arms += f" WHEN NOT {is_numeral(text, self.dialect)} THEN {own}"
         sign = "<=" if column.kind == "numbers" else "="
-        arms = [
-            f"WHEN {value} {sign} {number(one, self.dialect)} THEN {at}" for at, one in enumerate(numbers)
-        ]
-        return f"CASE {none} {' '.join(arms)} ELSE {len(numbers)} END"
+        # The value itself: not every engine writes all digits of a number.
+        compared = self._compared(f"{ROWS}.{name(column.name, self.dialect)}", sign, numbers)
+        return f"CASE {arms} {compared} ELSE {len(numbers)} END"
+
+    def _compared(self, value: str, sign: str, numbers: Sequence[float]) -> str:
+        """Return for each number that a value is compared with its place."""
+        double = f"CAST({value} AS {SPELLINGS[self.dialect].double})"
+        found = (
+            f"WHEN {double} {sign} {number(one, self.dialect)} THEN {at}" for at, one in enumerate(numbers)
+        )
+        return " ".join(found)
 
     def sums(self) -> dict[str, str]:
         """Return what the segments of a row add up to: its offset and its slope."""
@@ -476,7 +492,7 @@ class _SegmentText:
         code, columns = "", self.found.columns
         for place in term.columns:
             fewer = term.crosses and columns[place].together > 1
-            level = f"{self.alias}.{'k' if fewer else 'l'}{place}"
+            level = f"{self.prefix}levels.{'k' if fewer else 'l'}{place}"
             code = f"({code}) * {columns[place].sizes[term.crosses]} + {level}" if code else level
         arms = [
             f"WHEN {one} THEN {number(value, self.dialect)}"

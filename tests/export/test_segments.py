@@ -15,14 +15,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 import calibcli
-from calibcli.commands.export import export, query_notes
+from calibcli.commands.export import export
 from calibcli.documents.artifact import SegmentArtifact
 from calibcli.errors import UsageProblem
 from calibcli.export.dialects import SPELLINGS
 from calibcli.names import ExportTarget, SqlDialect
 from calibcli.options.fitting import ExportAsk
 from calibcli.stats.recalibrators.newton import logit
-from exported_maps import segment_map, segment_rows
+from exported_maps import segment_map, segment_rows, text_rows
 
 NEAR = 1e-12
 
@@ -64,10 +64,14 @@ def test_every_dialect_parses(dialect: SqlDialect) -> None:
 
 
 def test_python_adds_up_the_segments() -> None:
-    """The module gives the same, from values as pandas has them, and refuses the same scores."""
+    """The module gives the same, of values as pandas has them and of text, and refuses the same scores."""
     text = written(ExportTarget.PYTHON)
     module: dict[str, Any] = {}
     exec(compile(text, "module", "exec"), module)  # noqa: S102 - what is tested
+    with pytest.warns(UserWarning, match="had not seen"):
+        applied = calibcli.apply(calibcli.Recalibrator(segment_map(), "map"), text_rows(), score="score")
+    found = module["calibrate_all"](text_rows()["score"], text_rows().to_dict("records"))
+    np.testing.assert_allclose(found, applied["calibrated"], rtol=0.0, atol=NEAR)
     rows = segment_rows()
     found = module["calibrate_all"](rows["score"], rows.to_dict("records"))
     np.testing.assert_allclose(found, wanted(), rtol=0.0, atol=NEAR)
@@ -159,11 +163,3 @@ def test_infinite_numbers_are_values_like_others(tmp_path: Path) -> None:
     for rows in (frame, frame.astype({"code": str})):
         got = module["calibrate_all"](rows["score"], rows.to_dict("records"))
         np.testing.assert_allclose(got, expected, rtol=0.0, atol=NEAR)
-
-
-def test_a_query_says_that_numbers_among_texts_are_compared_as_text() -> None:
-    """`apply` reads 7.0 among texts as the number 7, an engine does not."""
-    (note,) = query_notes(segment_map(), ExportAsk(ExportTarget.SQL, score="score"))
-    assert note.startswith("column 'word' holds numbers among texts")
-    assert "write the number 7 so there" in note
-    assert query_notes(segment_map(), ExportAsk(ExportTarget.PYTHON)) == ()

@@ -1,6 +1,6 @@
 """Exported SQL, executed: the same numbers as `apply`, and NULL where that refuses."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -197,13 +197,16 @@ def test_names_are_names_and_nothing_else(word: str, dialect: SqlDialect, ask: A
     indirect=True,
     scope="module",
 )
-def test_segments_are_added_up(dialect: SqlDialect, ask: Ask) -> None:
-    """Text, truth, codes and cut numbers, gaps, blanks, quotes and new values are as `apply` has them."""
-    frame = maps.segment_rows()
+@pytest.mark.parametrize("rows", [maps.segment_rows, maps.text_rows])
+def test_segments_are_added_up(dialect: SqlDialect, ask: Ask, rows: Callable[[], pd.DataFrame]) -> None:
+    """Text, truth, codes and cut numbers, gaps, blanks, quotes and new values are as `apply` has them, and so
+    are numbers in text, whatever else stands among them.
+    """
+    frame = rows()
     with pytest.warns(UserWarning, match="had not seen"):
         expected = calibcli.apply(calibcli.Recalibrator(maps.segment_map(), "map"), frame, score="score")
     # NaN is kept beside NULL.
-    texts = {one: pa.array(frame[one], from_pandas=one == "word") for one in frame}
+    texts = {one: pa.array(frame[one], from_pandas=frame[one].dtype == object) for one in frame}
     found = ask(sql(maps.segment_map(), dialect), pa.table(texts))
     assert [one for one in found if one != "place"] == [*frame.columns, "calibrated"]
     near(found, [expected["calibrated"].to_numpy()])
