@@ -21,7 +21,7 @@ from calibcli.stats.bounds import holm
 from calibcli.stats.measures.drift import Chance, Shift, shift_of
 from calibcli.stats.numerics import stream
 from calibcli.stats.table.grid import GridTable, Table, cell_and_edge, upper_edge
-from calibcli.stats.table.levels import Mixed, RunningValues
+from calibcli.stats.table.levels import LEAST_ROWS_EACH, Mixed, RunningValues
 
 # Scores of so few different values are grades, compared one by one.
 _MOST_GRADES = 50
@@ -136,11 +136,15 @@ def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
 
 
 def _few(tables: Iterable[Table], scores: Iterable[RunningValues], requested: DriftOptions) -> bool:
-    """Whether scores are grades: of so few different values that each is a level, and no cells of more."""
+    """Whether scores are grades: of so few different values, with two rows each on average, that each is a
+    level, and no cells of more. Where hardly a value comes twice, levels of one row would tell nothing apart.
+    """
+    tables = list(tables)
     if any(isinstance(one, GridTable) for one in tables):
         return False
     distinct = set(chain.from_iterable(one.numbers()[0] for one in scores))
-    return requested.bins is None and len(distinct) <= _MOST_GRADES
+    few = len(distinct) <= min(_MOST_GRADES, sum(one.total_rows for one in tables) // LEAST_ROWS_EACH)
+    return requested.bins is None and few
 
 
 def _shifted(

@@ -331,6 +331,16 @@ def test_a_p_value_that_draws_limit_is_marked(run: Run, tmp_path: Path) -> None:
     assert "at most" not in near
 
 
+@pytest.mark.parametrize("rows", [10, 25])
+def test_files_of_few_different_rows_that_lie_apart_have_shifted(rows: int) -> None:
+    """Where no value comes twice a level each would be on one side only, and PSI always the same."""
+    low = {"score": np.linspace(0.0, 0.3, rows), "age": np.arange(20.0, 20.0 + rows)}
+    high = {"score": np.linspace(0.7, 1.0, rows), "age": np.arange(60.0, 60.0 + rows)}
+    found = calibcli.drift(low, high, score="score", on=["age"])
+    assert [one.kind for one in found.report.columns] == ["quantiles", "quantiles"]
+    assert set(found.shifted) == {"score", "age"}
+
+
 def test_a_gate_fails_by_a_shift_that_is_shown_and_large(run: Run, tmp_path: Path) -> None:
     """Few rows pass by whatever PSI, many pass a limit above it, and files and months fail alike."""
     rng = np.random.default_rng(4)

@@ -17,6 +17,8 @@ from calibcli.values import dataclass
 
 # Whole numbers of at most so many different values are names of categories.
 MOST_CODES = 20
+# Numbers that are compared from file to file are categories if each has so many rows on average.
+LEAST_ROWS_EACH = 2
 # So many values without a level are kept by name.
 _MOST_RARE = 1_000
 # More different numbers than these are kept to 20 bits of their mantissa, which moves a cut by a millionth.
@@ -112,11 +114,14 @@ class RunningValues:
             categorical: Whether values are categories; None to tell by the values.
             intervals: Other numbers are cut into so many intervals of about as many rows.
             like: The rows among these that are cut so; None for all. Where one value fills an interval of
-                theirs, what the others have below it is another interval.
+                theirs, what the others have below it is another interval. As these are compared with the
+                others, whole numbers of which hardly one comes twice are no categories: each would be on one
+                side only, however far apart both lie.
         """
         values, counts = self.numbers()
         whole = bool((values == np.rint(values)).all())
-        by_look = bool(self._texts) or (whole and values.size <= MOST_CODES)
+        most_codes = MOST_CODES if like is None else min(MOST_CODES, int(counts.sum()) // LEAST_ROWS_EACH)
+        by_look = bool(self._texts) or (whole and values.size <= most_codes)
         if categorical is False and self._texts:
             msg = f"column {self.name!r} holds {min(self._texts)!r}, which is no number"
             raise InputProblem(msg, "leave out --numeric for it, or make all its values numbers")
