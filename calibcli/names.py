@@ -387,7 +387,7 @@ class OnUnseen(StrEnum):
     POOLED = "pooled"
 
 
-class Comparison(StrEnum):
+class Sign(StrEnum):
     """How a condition compares a column with a value; longer signs before those they begin with."""
 
     EQUAL = "=="

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from calibcli.commands.comparing import Seen, compared_by, comparisons, shared_bins_of, side_of
 from calibcli.commands.gathering import CONFIDENCE, RAW, Gathered
 from calibcli.commands.measure import (
     KEYS,
@@ -27,6 +26,7 @@ from calibcli.commands.through_maps import (
     refuse_applied_twice,
     row_map,
 )
+from calibcli.commands.two_tables import Seen, compared_by, comparisons, shared_bins_of, side_of
 from calibcli.data.tally import Change, ClassesCompared, ExtrasRequest, Unchanged
 from calibcli.documents.artifact import (
     Artifact,

@@ -29,12 +29,12 @@ from calibcli.names import (
     DEFAULT_CONFIDENCE,
     Binning,
     Bound,
-    Comparison,
     DataFormat,
     MeasureName,
     Relation,
     Scale,
     SegmentMeasure,
+    Sign,
 )
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.declaring import is_share, options_given, refuse_number
@@ -441,7 +441,7 @@ def _parts(files: Sequence[InputFile], rows: RowRequest) -> tuple[tuple[Part, ..
         Part(
             rows.inputs,
             f"{column}={name}",
-            where=(Condition(column, Comparison.EQUAL, (Literal(name, number_of(name)),), name),),
+            where=(Condition(column, Sign.EQUAL, (Literal(name, number_of(name)),), name),),
             named=name,
         )
         for name in in_order(list(counts))

@@ -43,7 +43,7 @@ from calibcli.data.tally import (
     taken,
 )
 from calibcli.errors import CalibcliError, EmptyTable, InputProblem
-from calibcli.names import EXACT_LIMIT, Comparison, DataFormat, IdKind, OnMissing, WeightMeaning
+from calibcli.names import EXACT_LIMIT, DataFormat, IdKind, OnMissing, Sign, WeightMeaning
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSelection, RowSource
 from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
 from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing, merge_all
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from calibcli.stats.table.crossed import CrossedCells, RunningCrossed
     from calibcli.stats.table.finer import CountedParts, Tree
     from calibcli.stats.table.levels import Levels
-    from calibcli.stats.table.sliced import RunningSlices, Sums
+    from calibcli.stats.table.sliced import KeyedSums, RunningSlices
 
 _LISTED = 10
 _OF_SCORES = (FaultKind.MISSING_SCORE, FaultKind.OUTSIDE, FaultKind.NO_SCORE)
@@ -73,7 +73,7 @@ def nothing_left(files: Sequence[str], resolved: ResolvedColumns, findings: Find
     if requested == 0 and conditions:
         where = " and ".join(repr(one.text) for one in conditions)
         msg = f"{shown}: none of {findings.rows:,} rows satisfies {where}"
-        exact = any(one.sign in (Comparison.EQUAL, Comparison.IN) for one in conditions)
+        exact = any(one.sign in (Sign.EQUAL, Sign.IN) for one in conditions)
         alike = "values must match the file exactly, upper and lower case included"
         return EmptyTable(msg, alike if exact else None)
     if findings.dropped == requested:
@@ -627,7 +627,7 @@ class SecondPass:
 
     def crossed(
         self, levels: "tuple[Levels, ...]", *, depth: int, limit: int | None
-    ) -> "Sums | CrossedCells":
+    ) -> "KeyedSums | CrossedCells":
         """Return the rows by levels and score: exact, or in cells for every set of so many columns."""
         crossed = _Crossed(levels, depth, limit)
         total = crossed.none_yet(0)

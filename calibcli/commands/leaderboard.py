@@ -10,11 +10,11 @@ from shlex import quote
 
 import numpy as np
 
-from calibcli.commands.comparing import Seen, difference_over_clusters, differences, measured_alone
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.measure import refuse_class_measures
 from calibcli.commands.reading import read_evaluation, rounding_notes
 from calibcli.commands.slices import Group, extras_request_of, level_of, views_of
+from calibcli.commands.two_tables import Seen, difference_over_clusters, differences, measured_alone
 from calibcli.data.files import refuse_read_once
 from calibcli.data.groups import MISSING
 from calibcli.data.tally import ExtrasRequest
@@ -24,9 +24,9 @@ from calibcli.names import (
     DEFAULT_LEAST_ROWS,
     Binning,
     ClassMeasure,
-    Comparison,
     MeasureName,
     OnMissing,
+    Sign,
 )
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.declaring import nearest
@@ -221,7 +221,7 @@ def _in_group(rows: RowRequest, group: Group, *, options: CompareOptions) -> Lea
     (by,), (value,) = rows.columns.by, group.name
     text = f"{by}=={value}"
     for number in dict.fromkeys((number_of(value), None)):
-        where = Condition(by, Comparison.EQUAL, (Literal(value, number),), text)
+        where = Condition(by, Sign.EQUAL, (Literal(value, number),), text)
         chosen = replace(rows.columns.rows, where=(*rows.columns.rows.where, where))
         with suppress(InputProblem, EmptyTable):
             found = leaderboard(

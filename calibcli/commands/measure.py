@@ -493,7 +493,7 @@ def _differences(
     """Return how each further score differs from the first by what was measured and can be compared."""
     if len(views) < 2:
         return {}
-    from calibcli.commands.comparing import comparable, differences_of
+    from calibcli.commands.two_tables import comparable, differences_of
     from calibcli.stats.measures.differences import PAIRED
 
     names = comparable(requested.metrics.measures, edges=requested.edges is not None)

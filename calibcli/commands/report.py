@@ -5,7 +5,6 @@ from dataclasses import field, replace
 
 from calibcli.codec import Node
 from calibcli.commands import verify
-from calibcli.commands.comparing import Seen, comparable, comparisons, side_of
 from calibcli.commands.cutting import refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import (
@@ -26,6 +25,7 @@ from calibcli.commands.reading import read_evaluation, with_scores
 from calibcli.commands.segments import segments_report
 from calibcli.commands.slices import extras_beside_raw, views_of
 from calibcli.commands.summaries import file_digests
+from calibcli.commands.two_tables import Seen, comparable, comparisons, side_of
 from calibcli.data.files import found_in, stamp_of
 from calibcli.data.objects import is_object
 from calibcli.data.readers import unchanged_files

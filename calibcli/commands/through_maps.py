@@ -22,7 +22,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnUnseen, ViewName
 from calibcli.options.rows import Columns, MapColumns, SeveralClasses
 from calibcli.stats.recalibrators import Recalibrator, values_of
-from calibcli.stats.recalibrators.classes import Ends
+from calibcli.stats.recalibrators.classes import ProbabilityEnds
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
@@ -139,7 +139,7 @@ class ClassMap:
         result[:, order] = self.artifact.recalibrator.predict(probability[:, order])
         return result
 
-    def ends(self, probability: Floats, after: Floats, classes: tuple[str, ...]) -> Ends | None:
+    def ends(self, probability: Floats, after: Floats, classes: tuple[str, ...]) -> ProbabilityEnds | None:
         order = self.order_of(classes)
         if order is None:
             return self.artifact.recalibrator.ends(probability, after)

@@ -12,14 +12,14 @@ from calibcli.data.arrays import Booleans, Column, is_number, nulls, places_in, 
 from calibcli.data.groups import can_be_groups, groups_of
 from calibcli.data.row_ids import Fingerprints, mixed
 from calibcli.errors import InputProblem
-from calibcli.names import Comparison, Purpose
+from calibcli.names import Purpose, Sign
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.numerals import number_name, number_of, usual_name
 from calibcli.values import dataclass
 
 _TRUTHS = ("true", "false")
 
-_BY_EQUALITY = (Comparison.EQUAL, Comparison.UNEQUAL, Comparison.IN)
+_BY_EQUALITY = (Sign.EQUAL, Sign.UNEQUAL, Sign.IN)
 
 
 def satisfied(
@@ -116,7 +116,7 @@ def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: st
         if condition.sign in _BY_EQUALITY:
             msg = f"{where} is text, and {condition.text!r} compares it with a number"
             texts = ",".join(map(repr, dict.fromkeys((*(one.text for one in condition.values), text))))
-            apart = condition.sign is Comparison.UNEQUAL
+            apart = condition.sign is Sign.UNEQUAL
             meant = f"!={text!r}" if apart else f" in {texts}"
             raise InputProblem(msg, f"put values in quotes to compare text, as in {condition.column}{meant}")
         msg = f"{where} is not a number, and {condition.text!r} compares numbers"
@@ -138,7 +138,7 @@ def _text_satisfies(text: str, condition: Condition, *, decimal: str) -> bool | 
         numbers = (value.number for value in condition.values if value.number is not None)
         if not equal and any(usual_name(text) == number_name(number) for number in numbers):
             return None
-        return equal == (condition.sign is not Comparison.UNEQUAL)
+        return equal == (condition.sign is not Sign.UNEQUAL)
     value = condition.values[0]
     if value.number is None:
         return bool(OPERATORS[condition.sign](text, value.text.strip()))

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from calibcli.data import arrays
 from calibcli.data.arrays import Booleans, Column
-from calibcli.names import Comparison
+from calibcli.names import Sign
 from calibcli.options.numerals import is_whole, number_name, number_of
 
 _DAY = r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
@@ -35,14 +35,14 @@ _POWERS_FROM = 1e10
 _TICKS = {"s": 0, "ms": -3, "us": -6, "ns": -9}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Seconds: TypeAlias = Callable[[re.Match[str], str | None], Decimal]
-Compare: TypeAlias = Callable[[Comparison, Any], Booleans]
-OPERATORS: dict[Comparison, Callable[[Any, Any], Any]] = {
-    Comparison.EQUAL: operator.eq,
-    Comparison.UNEQUAL: operator.ne,
-    Comparison.AT_MOST: operator.le,
-    Comparison.AT_LEAST: operator.ge,
-    Comparison.BELOW: operator.lt,
-    Comparison.ABOVE: operator.gt,
+Compare: TypeAlias = Callable[[Sign, Any], Booleans]
+OPERATORS: dict[Sign, Callable[[Any, Any], Any]] = {
+    Sign.EQUAL: operator.eq,
+    Sign.UNEQUAL: operator.ne,
+    Sign.AT_MOST: operator.le,
+    Sign.AT_LEAST: operator.ge,
+    Sign.BELOW: operator.lt,
+    Sign.ABOVE: operator.gt,
 }
 
 
@@ -145,13 +145,13 @@ class Unreadable(ValueError):
     """A text that is no value of the column beside which it stands; the argument says what to write."""
 
 
-def compared(column: Column, sign: Comparison, text: str) -> Booleans:
+def compared(column: Column, sign: Sign, text: str) -> Booleans:
     """Return which values of a column of numbers, dates, times or UUIDs compare so with a value, shape (n,).
 
     What stands where a value is missing means nothing, except that NaN never satisfies anything.
     """
     kind = column.type
-    sign = Comparison.EQUAL if sign is Comparison.IN else sign
+    sign = Sign.EQUAL if sign is Sign.IN else sign
     if isinstance(kind, pa.UuidType):
         return _uuids_compared(column, sign, text)
     if pa.types.is_floating(kind):
@@ -167,7 +167,7 @@ def compared(column: Column, sign: Comparison, text: str) -> Booleans:
 def equals(column: Column, text: str) -> Booleans:
     """Return which values a text is, read as their type: none of them where it is no value of it."""
     try:
-        return compared(column, Comparison.EQUAL, text)
+        return compared(column, Sign.EQUAL, text)
     except Unreadable:
         return np.zeros(len(column), np.bool_)
 
@@ -218,26 +218,26 @@ def _around(number: Decimal) -> tuple[int, int]:
     return below, below if below == number else below + 1
 
 
-def _exactly(compare: Compare, sign: Comparison, around: tuple[Any, Any], *, size: int) -> Booleans:
+def _exactly(compare: Compare, sign: Sign, around: tuple[Any, Any], *, size: int) -> Booleans:
     """Compare values of a kind with a number that need not be one of the kind."""
     below, above = around
     if below == above:
         return compare(sign, below)
-    if sign in (Comparison.EQUAL, Comparison.UNEQUAL):
-        return np.full(size, sign is Comparison.UNEQUAL)
-    upward = sign in (Comparison.ABOVE, Comparison.AT_LEAST)
-    return compare(Comparison.AT_LEAST, above) if upward else compare(Comparison.AT_MOST, below)
+    if sign in (Sign.EQUAL, Sign.UNEQUAL):
+        return np.full(size, sign is Sign.UNEQUAL)
+    upward = sign in (Sign.ABOVE, Sign.AT_LEAST)
+    return compare(Sign.AT_LEAST, above) if upward else compare(Sign.AT_MOST, below)
 
 
 def _comparing(values: "npt.NDArray[Any]") -> Compare:
     return lambda sign, value: np.asarray(OPERATORS[sign](values, value))
 
 
-def _whole_compared(values: "npt.NDArray[Any]", sign: Comparison, number: Decimal) -> Booleans:
+def _whole_compared(values: "npt.NDArray[Any]", sign: Sign, number: Decimal) -> Booleans:
     return _exactly(_comparing(values), sign, _around(number), size=values.size)
 
 
-def _decimals_compared(column: Column, sign: Comparison, number: Decimal) -> Booleans:
+def _decimals_compared(column: Column, sign: Sign, number: Decimal) -> Booleans:
     """Compare decimals as the whole numbers that they are made of."""
     kind, count = column.type, len(column)
     shifted, width = _shifted(number, kind.scale), kind.bit_width // 8
@@ -246,14 +246,14 @@ def _decimals_compared(column: Column, sign: Comparison, number: Decimal) -> Boo
         return _whole_compared(np.frombuffer(content, f"<i{width}"), sign, shifted)
     words = np.frombuffer(content, "<u8").reshape(count, width // 8)
 
-    def compare(sign: Comparison, value: int) -> Booleans:
+    def compare(sign: Sign, value: int) -> Booleans:
         less, equal = _ordered(words, value)
         return {
-            Comparison.EQUAL: equal,
-            Comparison.UNEQUAL: ~equal,
-            Comparison.BELOW: less,
-            Comparison.AT_MOST: less | equal,
-            Comparison.ABOVE: ~(less | equal),
+            Sign.EQUAL: equal,
+            Sign.UNEQUAL: ~equal,
+            Sign.BELOW: less,
+            Sign.AT_MOST: less | equal,
+            Sign.ABOVE: ~(less | equal),
         }.get(sign, ~less)
 
     return _exactly(compare, sign, _around(shifted), size=count)
@@ -276,7 +276,7 @@ def _ordered(words: "npt.NDArray[np.uint64]", number: int) -> tuple[Booleans, Bo
     return less, equal
 
 
-def _floats_compared(column: Column, sign: Comparison, text: str) -> Booleans:
+def _floats_compared(column: Column, sign: Sign, text: str) -> Booleans:
     """Compare floats with the float of their own width that a number reads as.
 
     A whole number is compared exactly instead, and none that is not whole reads as one that is: 2^53 + 1 is
@@ -293,10 +293,10 @@ def _floats_compared(column: Column, sign: Comparison, text: str) -> Booleans:
             (read, np.nextafter(read, np.inf)) if nearest < number else (np.nextafter(read, -np.inf), read)
         )
     found = _exactly(_comparing(values), sign, around, size=values.size)
-    return found & ~np.isnan(values) if sign is Comparison.UNEQUAL else found
+    return found & ~np.isnan(values) if sign is Sign.UNEQUAL else found
 
 
-def _uuids_compared(column: Column, sign: Comparison, text: str) -> Booleans:
+def _uuids_compared(column: Column, sign: Sign, text: str) -> Booleans:
     try:
         wanted = str(UUID(text.strip()))
     except ValueError:

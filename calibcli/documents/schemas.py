@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from calibcli.codec import Declared, Definitions, Shape, Thing
 from calibcli.families import loaded
 from calibcli.names import DocumentKind
-from calibcli.reports.input import Kept, Setting
+from calibcli.reports.input import KeptReport, Setting
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DIGEST = (
@@ -91,7 +91,7 @@ def schema_text(kind: DocumentKind) -> str:
     digest = {"description": said, "type": "string", "pattern": pattern}
     named = Definitions()
     more = Shape({"digest": digest}, ("digest",))
-    if issubclass(classes[0], Kept):
+    if issubclass(classes[0], KeptReport):
         settings = {"type": "array", "items": Thing(Setting).schema(named)}
         said = "Options that a file or a variable has set, if any; secrets in addresses are left out."
         more += Shape({"settings": {"description": said, **settings}}, ())

@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import NoReturn
 
 from calibcli.errors import UsageProblem
-from calibcli.names import Comparison
+from calibcli.names import Sign
 from calibcli.options.numerals import number_of
 from calibcli.values import dataclass
 
@@ -46,7 +46,7 @@ class Condition:
     """What a row must satisfy: a column that compares with one value, or for `in` with any number of them."""
 
     column: str
-    sign: Comparison
+    sign: Sign
     values: tuple[Literal, ...]
     text: str
 
@@ -59,9 +59,9 @@ def condition_of(text: str) -> Condition:
     left = _LEFT.match(bare)
     if left is None:
         _refuse(f"--where {text!r} is no column with a sign such as == and a value", _way_out(bare))
-    column, sign = left[1], Comparison(left[2].strip())
+    column, sign = left[1], Sign(left[2].strip())
     rest = bare[left.end() :]
-    if sign is Comparison.IN:
+    if sign is Sign.IN:
         rest = rest.strip()
         inside = rest[1:-1] if rest.startswith("(") and rest.endswith(")") else rest
         values = _values(inside, text)

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from calibcli.codec import ABSENT, HIDDEN, By, Declared, Key
 from calibcli.names import ComparisonName, ViewName
-from calibcli.reports.input import InputSummary, Kept, Notes
+from calibcli.reports.input import InputSummary, KeptReport, Notes
 from calibcli.reports.measure import TableSummary
 from calibcli.stats.measures import ClassEstimate, Estimate
 from calibcli.stats.measures.differences import Compared, Difference
@@ -119,7 +119,7 @@ class GateFound(Declared):
 
 
 @dataclass(frozen=True, slots=True)
-class CompareReport(Kept):
+class CompareReport(KeptReport):
     """Two scores, or one score through two maps, on the same rows."""
 
     SCHEMA: ClassVar = SCHEMA

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from calibcli.codec import HIDDEN, AnyNumber, By, Declared, In, Key
 from calibcli.names import CompatTool, MeasureName, TestName
-from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes
+from calibcli.reports.input import ArtifactPath, InputSummary, KeptReport, Notes
 from calibcli.reports.measure import TableSummary
 from calibcli.stats.measures.compat import Part
 from calibcli.values import dataclass
@@ -42,7 +42,7 @@ class CompatNumber(Declared):
 
 
 @dataclass(frozen=True, slots=True)
-class CompatReport(Kept):
+class CompatReport(KeptReport):
     """The numbers of another tool."""
 
     SCHEMA: ClassVar = SCHEMA

@@ -3,7 +3,7 @@
 from typing import Annotated, ClassVar, Literal
 
 from calibcli.codec import ABSENT, HIDDEN, LATELY, AnyNumber, Chance, Declared, Fraction
-from calibcli.reports.input import InputSummary, Kept, Notes
+from calibcli.reports.input import InputSummary, KeptReport, Notes
 from calibcli.values import dataclass
 
 SCHEMA = "calibcli.drift/2"
@@ -67,7 +67,7 @@ class DriftGate(Declared):
 
 
 @dataclass(frozen=True, slots=True)
-class DriftReport(Kept):
+class DriftReport(KeptReport):
     """Whether the score and other columns have shifted from old to new rows."""
 
     SCHEMA: ClassVar = SCHEMA

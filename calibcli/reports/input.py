@@ -161,7 +161,7 @@ class Tool(Declared):
     version: str = __version__
 
 
-class Kept(Declared):
+class KeptReport(Declared):
     """A report that is kept as a document."""
 
     __slots__ = ()

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from calibcli.codec import ABSENT, HIDDEN, AnyNumber, By, Declared, Key
 from calibcli.names import ComparisonName
-from calibcli.reports.input import InputSummary, Kept, Notes
+from calibcli.reports.input import InputSummary, KeptReport, Notes
 from calibcli.reports.measure import ClusterSummary
 from calibcli.stats.measures import ClassEstimate, Estimate
 from calibcli.stats.measures.differences import Compared, Difference, Skill
@@ -111,7 +111,7 @@ SCHEMA = "calibcli.leaderboard/2"
 
 
 @dataclass(frozen=True, slots=True)
-class LeaderboardReport(Kept):
+class LeaderboardReport(KeptReport):
     """Several scores on the same rows, or several models on the same questions."""
 
     SCHEMA: ClassVar = SCHEMA

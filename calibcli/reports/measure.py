@@ -20,7 +20,7 @@ from calibcli.codec import (
     Size,
 )
 from calibcli.names import ClassMeasure, ComparisonName, GroupOrder, MeasureName, ViewName
-from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes
+from calibcli.reports.input import ArtifactPath, InputSummary, KeptReport, Notes
 from calibcli.stats.curves.net_benefit import NetBenefit
 from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.measures import ClassEstimate, Estimate, TestResult, TopError
@@ -181,7 +181,7 @@ class Told(Declared):
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureReport(Kept):
+class MeasureReport(KeptReport):
     """Measures, tests and curve of one score column."""
 
     SCHEMA: ClassVar = SCHEMA

@@ -4,14 +4,14 @@ from typing import Annotated, ClassVar
 
 from calibcli.codec import Among, Fraction
 from calibcli.names import VerdictName
-from calibcli.reports.input import InputSummary, Kept, Notes
+from calibcli.reports.input import InputSummary, KeptReport, Notes
 from calibcli.values import dataclass
 
 SCHEMA = "calibcli.plan/2"
 
 
 @dataclass(frozen=True, slots=True)
-class PlanReport(Kept):
+class PlanReport(KeptReport):
     """How many labelled rows a gate will take."""
 
     SCHEMA: ClassVar = SCHEMA

@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Annotated, ClassVar
 
 from calibcli.codec import ABSENT, HIDDEN, PART, AnyNumber, Declared, Fraction
-from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes
+from calibcli.reports.input import ArtifactPath, InputSummary, KeptReport, Notes
 from calibcli.reports.measure import TableSummary
 from calibcli.values import dataclass
 
@@ -98,7 +98,7 @@ class Segment(Declared):
 
 
 @dataclass(frozen=True, slots=True)
-class SegmentsReport(Kept):
+class SegmentsReport(KeptReport):
     """Where the scores are wrong, of all segments that some columns make."""
 
     SCHEMA: ClassVar = SCHEMA

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from calibcli.codec import ABSENT, HIDDEN, Declared, Key
 from calibcli.names import GroupOrder, Inconclusive, VerdictName
-from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes
+from calibcli.reports.input import ArtifactPath, InputSummary, KeptReport, Notes
 from calibcli.reports.measure import SCHEMA, TableSummary
 from calibcli.stats.gates.claim import BOUNDS, Claim, OwnError, Verdict
 from calibcli.values import dataclass
@@ -93,7 +93,7 @@ class JudgedGroups(Declared):
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyReport(Kept, Unmeasured):
+class VerifyReport(KeptReport, Unmeasured):
     """Verdicts on every rule, and one for all of them."""
 
     SCHEMA: ClassVar = SCHEMA

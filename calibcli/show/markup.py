@@ -36,7 +36,7 @@ _SLUG = re.compile(r"[^a-z0-9]+")
 _OF_NAMES = {"measure", "test"}
 # Between columns of a paper, and what a sentence is folded to, in letters; the least share of a page for one.
 _GAP, _LEAST_FOLDED, _LEAST_SHARE = 2, 40, 0.2
-Cells = list[list[str]]
+Texts = list[list[str]]
 _TONES = {Tone.TITLE, Tone.PASS, Tone.FAIL, Tone.INCONCLUSIVE}
 
 
@@ -243,7 +243,7 @@ class MarkupRenderer:
             notes="".join(to.note.format(self._note(one)) for one in (grid.paper if told else grid.notes)),
         )
 
-    def _part(self, columns: Sequence[Column], rows: Cells, sizes: Sequence[int], part: Sequence[int]) -> str:
+    def _part(self, columns: Sequence[Column], rows: Texts, sizes: Sequence[int], part: Sequence[int]) -> str:
         """Return some columns of a table; where these are too wide, the last one is folded."""
         to = self.dialect
         marks = [to.ends[columns[place].numeric] for place in part]
@@ -277,10 +277,10 @@ class MarkupRenderer:
         return self.line(line) if not self.dialect.paper else self.dialect.escaped(line.text)
 
 
-def _together(columns: list[Column], rows: Cells) -> tuple[list[Column], Cells]:
+def _together(columns: list[Column], rows: Texts) -> tuple[list[Column], Texts]:
     """Return columns and rows with intervals in brackets behind their numbers, as the titles say."""
     merged: list[Column] = []
-    cells: Cells = [[] for _ in rows]
+    cells: Texts = [[] for _ in rows]
     for place, column in enumerate(columns):
         beside = column.beside and place > 0
         if beside:
@@ -298,7 +298,7 @@ def _together(columns: list[Column], rows: Cells) -> tuple[list[Column], Cells]:
     return merged, cells
 
 
-def _sizes(columns: list[Column], rows: Cells) -> list[int]:
+def _sizes(columns: list[Column], rows: Texts) -> list[int]:
     every = [[as_in_papers(one.title) for one in columns], *rows]
     return [max(map(len, cells)) for cells in zip(*every, strict=True)]
 

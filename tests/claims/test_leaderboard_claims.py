@@ -10,9 +10,9 @@ import pytest
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from calibcli.commands.comparing import Seen, difference_over_clusters
 from calibcli.commands.leaderboard import Entries, rankings
 from calibcli.commands.slices import level_of
+from calibcli.commands.two_tables import Seen, difference_over_clusters
 from calibcli.names import ClassMeasure, ComparisonName, MeasureName
 from calibcli.options.measuring import CompareOptions
 from calibcli.stats.measures.clustered import ClusterSums

@@ -14,9 +14,9 @@ from scipy.stats import t
 
 import calibcli
 from calibcli.commands.compare import compare_files
-from calibcli.commands.comparing import Seen
 from calibcli.commands.leaderboard import Entries, level_of_each, rankings
 from calibcli.commands.measure import measure_files
+from calibcli.commands.two_tables import Seen
 from calibcli.documents.sealed import sealed
 from calibcli.errors import CalibcliError, InputProblem
 from calibcli.names import ComparisonName, MeasureName, OnMissing

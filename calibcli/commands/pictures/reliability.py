@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.codec import Node, version_of
-from calibcli.commands.comparing import differences_of
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.measure import KEYS, measure_files, measure_table
 from calibcli.commands.pictures.diagram import (
@@ -24,6 +23,7 @@ from calibcli.commands.pictures.diagram import (
 )
 from calibcli.commands.reading import read_evaluation
 from calibcli.commands.slices import extras_beside_raw, views_of, with_slash
+from calibcli.commands.two_tables import differences_of
 from calibcli.documents.sealed import in_file, read_document
 from calibcli.errors import DocumentProblem, IdleOption, UsageProblem
 from calibcli.names import Band, ClassMeasure, MeasureName, PlotKind, ViewName

@@ -325,7 +325,7 @@ def table_of(sums: Sums, partition: Partition) -> ScoreTable:
     return ScoreTable(score[some], rows[some], ones[some])
 
 
-def sums_of_leaves(leaves: sliced.Sums, partition: Partition) -> Sums:
+def sums_of_leaves(leaves: sliced.KeyedSums, partition: Partition) -> Sums:
     """Count rows that were added up by the levels of columns and by the cells of coarse grids."""
     fine = cells.upper_edge(leaves.point)
     place = leaves.part * partition.cells + bin_index(partition.edges, fine)

@@ -29,9 +29,9 @@ from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.segments import (
     ANY,
     LEAST_SPREAD,
+    BiasEnds,
     Booleans,
     Crossed,
-    Ends,
     Entries,
     Segments,
     are_tested,
@@ -451,12 +451,12 @@ class SegmentBets(Bets):
     def log_fail(self, eps: float, stakes: Stakes) -> float:
         return float(self._each_fail(np.array([eps]), stakes).max())
 
-    def each(self, stakes: Stakes, *, delta: float) -> Ends:
+    def each(self, stakes: Stakes, *, delta: float) -> BiasEnds:
         """Return bounds of every |bias|: lower ones hold for all at once, upper ones for each by itself."""
         level = math.log(1.0 / delta)
         upper = self._crossing(lambda eps: self._each_pass(eps, stakes) >= level)[1]
         lower = self._crossing(lambda eps: self._each_fail(eps, stakes) < level)[0]
-        return Ends(lower, upper)
+        return BiasEnds(lower, upper)
 
     def _crossing(self, beyond: Callable[[Floats], Booleans]) -> tuple[Floats, Floats]:
         """Return on both sides where something begins to hold of each segment."""

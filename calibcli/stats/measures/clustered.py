@@ -20,7 +20,7 @@ from calibcli.stats.measures.tests import CombinedTest
 from calibcli.stats.numerics import student_quantile
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.running import Parts
-from calibcli.stats.table.sliced import NOTHING, Name, Registry, Sums, summed
+from calibcli.stats.table.sliced import NOTHING, KeyedSums, Name, Registry, summed
 from calibcli.values import dataclass
 
 MEANS = (MeasureName.BIAS, MeasureName.OBSERVED_RATE, *PAIRED)
@@ -121,7 +121,7 @@ class ClusterSums:
         columns = (each, each * residual, each * residual**2, -each * loss, each * surprise, each * label)
         places = self._registry.places(names)
         part = np.full(key.size, places[0]) if code is None else places[code]
-        self._take(Sums(part, key, real=columns))
+        self._take(KeyedSums(part, key, real=columns))
 
     def add(self, other: Self) -> None:
         places = self._registry.places(other._registry.names)
@@ -130,7 +130,7 @@ class ClusterSums:
 
     def whole(self) -> Clusters:
         part = self._merged()
-        whole = summed([Sums(np.zeros_like(part.part), part.point, real=part.real)])
+        whole = summed([KeyedSums(np.zeros_like(part.part), part.point, real=part.real)])
         return Clusters(whole.point, *whole.real)
 
     def of(self, name: Name) -> Clusters:
@@ -138,11 +138,11 @@ class ClusterSums:
         part = self._merged().of(self._registry.names.index(name))
         return Clusters(part.point, *part.real)
 
-    def _take(self, part: Sums) -> None:
+    def _take(self, part: KeyedSums) -> None:
         self._parts.add(part)
         self._look_at_the_bound()
 
-    def _merged(self) -> Sums:
+    def _merged(self) -> KeyedSums:
         merged = self._parts.merged()
         self._look_at_the_bound()
         return NOTHING if merged is None else merged

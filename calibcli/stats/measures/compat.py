@@ -130,7 +130,7 @@ def cells_of(table: ScoreTable) -> Cells:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gaps:
+class PeerBins:
     """Occupied bins; `rate` is the share of their rows with label 1."""
 
     rows: Floats
@@ -164,14 +164,14 @@ class Gaps:
         return float((self.rows * each).sum()) / float(self.rows.sum()) if self.rows.size else None
 
 
-def gaps_in(index: Integers, cells: Cells) -> Gaps:
+def peer_bins(index: Integers, cells: Cells) -> PeerBins:
     kept = index >= 0
     place, (score, rows, positive) = index[kept], (one[kept] for one in cells)
     count = np.bincount(place, weights=rows).astype(np.float64)
     total = np.bincount(place, weights=rows * score)
     positive = np.bincount(place, weights=positive)
     some = count > 0
-    return Gaps(count[some], total[some] / count[some], positive[some] / count[some])
+    return PeerBins(count[some], total[some] / count[some], positive[some] / count[some])
 
 
 def left_closed(edges: Floats, score: Floats) -> Integers:
@@ -269,11 +269,13 @@ def _quantiles(cells: Cells) -> Floats:
     return np.asarray(np.quantile(np.repeat(score, rows), np.linspace(0.0, 1.0, CALZONE_BINS + 1)))
 
 
-def _in(edges: Floats, cells: Cells) -> Gaps:
-    return gaps_in(right_closed(edges, cells[0]), cells)
+def _in(edges: Floats, cells: Cells) -> PeerBins:
+    return peer_bins(right_closed(edges, cells[0]), cells)
 
 
-def _errors(letter: str, own: Gaps, top: Gaps, bins: str, name: MeasureName) -> tuple[PeerNumber, ...]:
+def _errors(
+    letter: str, own: PeerBins, top: PeerBins, bins: str, name: MeasureName
+) -> tuple[PeerNumber, ...]:
     """Return mean and largest distance over bins, of label 1 and of the predicted label."""
     predicted = "of the predicted label, which has no measure here"
     none = "none: no row is left in any bin"
@@ -286,7 +288,7 @@ def _errors(letter: str, own: Gaps, top: Gaps, bins: str, name: MeasureName) -> 
     )
 
 
-def _hosmer_lemeshow(letter: str, gaps: Gaps, bins: str) -> tuple[PeerNumber, ...]:
+def _hosmer_lemeshow(letter: str, gaps: PeerBins, bins: str) -> tuple[PeerNumber, ...]:
     """Return the statistic of Hosmer and Lemeshow, its p-value by two degrees of freedom fewer than bins."""
     from scipy.special import chdtr
 
@@ -335,7 +337,7 @@ _MOST_STATISTIC = 1e8
 def mapie_numbers(table: ScoreTable, rows: OrderedRows) -> Peer:
     """Return what MAPIE's metrics give for a score of one column."""
     index = right_closed(np.linspace(0.0, 1.0, EDGES), table.score) + 1
-    error = gaps_in(index, cells_of(table)).mean
+    error = peer_bins(index, cells_of(table)).mean
     bins = f"num_bins={EDGES} counts edges: {EDGES - 1} equal-width bins (a, b] and one for scores of 0"
     ks, kuiper = _cumulative(rows)
     z = _spiegelhalter(table)
@@ -421,7 +423,7 @@ def netcal_numbers(table: ScoreTable) -> Peer:
     """Return what netcal's `measure` gives for a score of one column."""
     score = np.clip(table.score, CLIP, 1.0 - CLIP)
     index = left_closed(np.linspace(0.0, 1.0, BINS + 1), score)
-    gaps = gaps_in(index, (score, table.rows, table.positive_rows))
+    gaps = peer_bins(index, (score, table.rows, table.positive_rows))
     bins = f"{BINS} equal-width bins [a, b), edges by linspace, whose 0.3 lies above the double 0.3"
     equal = "mean over bins, each with the same weight, of equal width; here bins are of equal mass"
     right = "a score is compared with whether rounding it gives the label; here with the label"
@@ -583,7 +585,7 @@ TORCHMETRICS_BINS = 15
 
 def torchmetrics_numbers(table: ScoreTable) -> Peer:
     """Return what `binary_calibration_error` gives for tensors of 64-bit floats."""
-    gaps = gaps_in(left_closed(edges(TORCHMETRICS_BINS), table.score), cells_of(table))
+    gaps = peer_bins(left_closed(edges(TORCHMETRICS_BINS), table.score), cells_of(table))
     bins = f"{TORCHMETRICS_BINS} equal-width bins [a, b), a score of 1 in a bin of its own"
     square = gaps.mean_square
     root = None if square is None else math.sqrt(square)
@@ -641,7 +643,7 @@ def uncertainty_calibration_numbers(table: ScoreTable) -> Peer:
     return Peer("uncertainty-calibration", "0.1.4", numbers, (note,))
 
 
-def debiased_square(gaps: Gaps) -> float:
+def debiased_square(gaps: PeerBins) -> float:
     """Return the mean over rows of gap^2 - rate (1 - rate) / (n - 1); bins with one row count as 0."""
     two = gaps.rows > 1
     noise = gaps.rate[two] * (1.0 - gaps.rate[two]) / (gaps.rows[two] - 1.0)
@@ -665,6 +667,6 @@ def _row(table: ScoreTable, place: Integers, rank: Integers) -> Floats:
     return table.score[np.searchsorted(place, rank, side="right")]
 
 
-def _bins_of_uc(table: ScoreTable, ends: Floats) -> Gaps:
+def _bins_of_uc(table: ScoreTable, ends: Floats) -> PeerBins:
     index = np.searchsorted(ends, table.score, side="left").astype(np.int64)
-    return gaps_in(index, cells_of(table))
+    return peer_bins(index, cells_of(table))

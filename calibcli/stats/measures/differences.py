@@ -38,7 +38,7 @@ from calibcli.stats.measures.scores import (
 from calibcli.stats.numerics import ExactSum, normal_quantile
 from calibcli.stats.table import ONCE, Floats, Weighing
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.value_cells import Moments, worst_log_loss
+from calibcli.stats.table.value_cells import ValueSums, worst_log_loss
 from calibcli.values import dataclass
 
 Compared = MeasureName | ClassMeasure
@@ -133,7 +133,7 @@ class Skill(Declared):
 
 
 @dataclass(slots=True, eq=False)
-class _Sums(Moments):
+class _Sums(ValueSums):
     """Sums over rows of a difference d; rows with an infinite loss are counted instead.
 
     Args:
@@ -162,7 +162,7 @@ class _Sums(Moments):
         )
 
     def merge(self, other: Self) -> None:
-        Moments.merge(self, other)
+        ValueSums.merge(self, other)
         self.moved.merge(other.moved)
         self.infinite = self.infinite[0] + other.infinite[0], self.infinite[1] + other.infinite[1]
         self.could_be(other.worst)

@@ -23,7 +23,7 @@ from calibcli.stats.measures.if_calibrated import DRAWS
 from calibcli.stats.numerics import crossing, normal_quantile, stream
 from calibcli.stats.table import Floats, Integers, Whole, narrow, numbered
 from calibcli.stats.table.crossed import CrossedCells, segments_within, sets_of_columns
-from calibcli.stats.table.sliced import Sums
+from calibcli.stats.table.sliced import KeyedSums
 from calibcli.values import dataclass
 
 Booleans = npt.NDArray[np.bool_]
@@ -166,7 +166,7 @@ Crossed = Entries | InCells
 """Rows by the levels of any few columns and by score."""
 
 
-def entries_of(found: Sums | CrossedCells, sizes: Sequence[int]) -> Crossed:
+def entries_of(found: KeyedSums | CrossedCells, sizes: Sequence[int]) -> Crossed:
     if isinstance(found, CrossedCells):
         return InCells(found)
     rows, positive = found.whole
@@ -488,14 +488,14 @@ def _drawn(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ends:
+class BiasEnds:
     """Ends of intervals of mean score less the mean chance of a label, that hold for all segments at once."""
 
     lower: Floats
     upper: Floats
 
 
-def bias_bounds(found: Segments, *, delta: float) -> Ends:
+def bias_bounds(found: Segments, *, delta: float) -> BiasEnds:
     """Return bounds of the bias of every segment, each end failing with probability at most `delta`.
 
     By the scores alone it is settled which of two bounds is taken: that of Clopper and Pearson, or the one of
@@ -511,7 +511,7 @@ def bias_bounds(found: Segments, *, delta: float) -> Ends:
     squares = found.squares[shorter].tolist()
     margin = np.array([sum_margin(one, delta=delta) for one in squares]) / found.rows[shorter]
     ends[0][shorter], ends[1][shorter] = found.bias[shorter] - margin, found.bias[shorter] + margin
-    return Ends(np.maximum(ends[0], found.score - 1.0), np.minimum(ends[1], found.score))
+    return BiasEnds(np.maximum(ends[0], found.score - 1.0), np.minimum(ends[1], found.score))
 
 
 # Labels that follow a column as closely by chance have a probability of e to the power of minus this at most.

@@ -553,7 +553,7 @@ def _variances(terms: Sequence[Term], variances: Floats, at: Floats, inverse: Fl
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Losses:
+class FoldLosses:
     """Held-out log losses of a cross-validation, summed over each fold.
 
     Args:
@@ -579,7 +579,7 @@ _NESTED = 10_000
 
 def cross_validated(
     problem: Problem, folds: Sequence[Fold], *, variances: Sequence[float], whole: Problem
-) -> Losses:
+) -> FoldLosses:
     """Return losses of rows that the fit had not seen, for each strength of the penalty.
 
     The variances are found anew without them, of few rows the terms, too.
@@ -606,7 +606,7 @@ def cross_validated(
     pooled, losses = (np.stack(one, axis=-1) for one in zip(*parts, strict=True))
     # Of few rows, less than the variances say would follow noise.
     some = tuple(one for one in STRENGTHS if one >= 1.0 or not few)
-    return Losses(some, many, pooled, losses[: len(some)])
+    return FoldLosses(some, many, pooled, losses[: len(some)])
 
 
 def _validated(problem: Problem, variances: Sequence[float], fold: Fold) -> tuple[float, Floats]:

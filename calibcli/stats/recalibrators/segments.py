@@ -479,7 +479,7 @@ def _raw_losses(score: Floats, ones: Floats, rows: Floats) -> Floats:
         return -missed - np.where(rows > ones, (rows - ones) * np.log1p(-score), 0.0)
 
 
-def _trials(losses: penalised.Losses, raw: Floats) -> tuple[StrengthTrial, ...]:
+def _trials(losses: penalised.FoldLosses, raw: Floats) -> tuple[StrengthTrial, ...]:
     """Return what was tried, and which was chosen; `raw` is the loss of the raw scores in each fold.
 
     Of all repairs that is the strongest penalty whose loss exceeds the least by at most half a standard error

@@ -16,8 +16,8 @@ from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import BinnedTable, Bins, bin_index
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.running import Parts, distinct_at_least
-from calibcli.stats.table.sliced import COARSE_CELLS, RunningSlices, Sums, coarse_cell
-from calibcli.stats.table.value_cells import Moments, worst_log_loss
+from calibcli.stats.table.sliced import COARSE_CELLS, KeyedSums, RunningSlices, coarse_cell
+from calibcli.stats.table.value_cells import ValueSums, worst_log_loss
 from calibcli.values import dataclass
 
 # Scores from here on have a slot, and 0 has one: what lies between is as rare as it is small.
@@ -102,12 +102,12 @@ class ClassCells:
         self._rows += other._rows
         self._below += other._below
 
-    def sums(self) -> Sums:
+    def sums(self) -> KeyedSums:
         """Return the cells that hold rows."""
         part, slot = np.nonzero(self._rows.reshape(self._first.size, -1)[:, : self._slots.nowhere])
         place = self._first[part] + slot
         rows, nothing = self._rows[place], np.zeros(place.size, np.int64)
-        return Sums(part, self._slots.code[slot], (rows, nothing, nothing, self._below[place]))
+        return KeyedSums(part, self._slots.code[slot], (rows, nothing, nothing, self._below[place]))
 
 
 # A table of one score is allowed 268 bytes for each distinct score, with room to smooth it. Those of classes
@@ -308,7 +308,7 @@ class RunningClasses:
 
 
 @dataclass(slots=True, eq=False)
-class Losses(Moments):
+class LossSums(ValueSums):
     """Exact sums of a loss over rows; those whose loss is infinite are counted instead.
 
     Args:
@@ -333,7 +333,7 @@ class Losses(Moments):
             self.add_weighted(loss, weight)
 
     def merge(self, other: Self) -> None:
-        Moments.merge(self, other)
+        ValueSums.merge(self, other)
         self.infinite += other.infinite
         self.worst = max(self.worst, other.worst)
         self.noise.merge(other.noise)
@@ -474,7 +474,7 @@ class ClassSums:
         self.weighted = False
         self.weight = ExactSum()
         self.weight_sq = ExactSum()
-        self.losses = {name: Losses() for name in OF_DISTRIBUTIONS if name in measures}
+        self.losses = {name: LossSums() for name in OF_DISTRIBUTIONS if name in measures}
         # Rows that gave probability 0 to the right class, or 1 to another.
         self.contradicting = 0
         self.labelled = np.zeros(count, np.int64)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from calibcli.errors import InputProblem
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.running import Parts
-from calibcli.stats.table.sliced import NOTHING, Leaves, Sums
+from calibcli.stats.table.sliced import NOTHING, KeyedSums, Leaves
 
 # Rows that are sorted and added up at once, and rows that are put into cells at once.
 _BUFFER_ROWS, _CHUNK = 1 << 20, 1 << 16
@@ -64,12 +64,12 @@ class CrossedCells:
         few = combined <= _CELLS_FOR_A_SCORE * limit
         self.all_columns: Integers | None = np.zeros(combined, np.int64) if few else None
 
-    def add_rows(self, part: Sums) -> None:
+    def add_rows(self, part: KeyedSums) -> None:
         """Add rows by the number of their combination of levels and by score; see `RunningCrossed`."""
         for start in range(0, part.size, _CHUNK):
             self._add_run(part, slice(start, start + _CHUNK))
 
-    def _add_run(self, part: Sums, run: slice) -> None:
+    def _add_run(self, part: KeyedSums, run: slice) -> None:
         # In the order of cells, so that sums that follow each other lie close to each other.
         cell = self._cell_of(part.point[run].view(np.float64))
         order = np.argsort(cell.astype(np.int16), kind="stable")
@@ -168,7 +168,7 @@ class CrossedCells:
         return cell
 
 
-def _merged(parts: Sequence[Sums]) -> Sums:
+def _merged(parts: Sequence[KeyedSums]) -> KeyedSums:
     """Add up rows or sums of the same combination and score; ascending by score, then by combination."""
     part, point = (np.concatenate([getattr(one, name) for one in parts]) for name in ("part", "point"))
     order = np.argsort(point)
@@ -184,7 +184,9 @@ def _merged(parts: Sequence[Sums]) -> Sums:
     kept = order if starts is None else order[starts]
     part, point = part[kept], point[kept]
     whole = (np.concatenate(column)[order] for column in zip(*(one.whole for one in parts), strict=True))
-    return Sums(part, point, tuple(one if starts is None else np.add.reduceat(one, starts) for one in whole))
+    return KeyedSums(
+        part, point, tuple(one if starts is None else np.add.reduceat(one, starts) for one in whole)
+    )
 
 
 class RunningCrossed:
@@ -220,7 +222,7 @@ class RunningCrossed:
         number = np.ones(score.size, np.int8) if counts is None else counts
         ones = label.astype(np.int8) if counts is None else counts * label
         point = (score + 0.0).view(np.int64)
-        self._take(Sums(part.astype(self._small), point, (number, ones)))
+        self._take(KeyedSums(part.astype(self._small), point, (number, ones)))
 
     def add(self, other: Self) -> None:
         if other._cells is not None:
@@ -228,7 +230,7 @@ class RunningCrossed:
         for part in other._parts:
             self._take(part)
 
-    def result(self) -> Sums | CrossedCells:
+    def result(self) -> KeyedSums | CrossedCells:
         whole = self._parts.merged()
         self._look_at_the_limit()
         if self._cells is not None:
@@ -236,7 +238,7 @@ class RunningCrossed:
             return self._cells
         return (NOTHING if whole is None else whole).occupied()
 
-    def _take(self, part: Sums) -> None:
+    def _take(self, part: KeyedSums) -> None:
         if self._cells is not None:
             self._cells.add_rows(part)
             return

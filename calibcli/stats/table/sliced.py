@@ -44,7 +44,7 @@ class Registry:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sums:
+class KeyedSums:
     """Columns added up over rows that agree in two keys; arrays of shape (n,), ascending by part, then by
     point.
 
@@ -64,24 +64,24 @@ class Sums:
     def size(self) -> int:
         return int(self.part.size)
 
-    def moved(self, places: Integers) -> "Sums":
+    def moved(self, places: Integers) -> "KeyedSums":
         """Return the same sums under other places; the order is lost until they are added to others."""
-        return Sums(places[self.part], self.point, self.whole, self.real)
+        return KeyedSums(places[self.part], self.point, self.whole, self.real)
 
-    def occupied(self) -> "Sums":
+    def occupied(self) -> "KeyedSums":
         """Return the sums without those of no rows, which the first of the whole numbers counts."""
         return self if self.whole[0].all() else self._some(np.flatnonzero(self.whole[0]))
 
-    def of(self, place: int) -> "Sums":
+    def of(self, place: int) -> "KeyedSums":
         """Return the sums of one part."""
         return self._some(slice(*np.searchsorted(self.part, [place, place + 1])))
 
-    def _some(self, which: slice | npt.NDArray[np.intp]) -> "Sums":
+    def _some(self, which: slice | npt.NDArray[np.intp]) -> "KeyedSums":
         whole, real = tuple(one[which] for one in self.whole), tuple(one[which] for one in self.real)
-        return Sums(self.part[which], self.point[which], whole, real)
+        return KeyedSums(self.part[which], self.point[which], whole, real)
 
 
-def summed(parts: Sequence[Sums]) -> Sums:
+def summed(parts: Sequence[KeyedSums]) -> KeyedSums:
     """Add up sums, or rows that each stand for themselves, in the order given."""
     part = np.concatenate([one.part for one in parts])
     point = np.concatenate([one.point for one in parts])
@@ -101,7 +101,7 @@ def summed(parts: Sequence[Sums]) -> Sums:
     starts = np.flatnonzero(np.concatenate((np.ones(min(1, part.size), np.bool_), new)))
     whole = (np.concatenate(column)[order] for column in zip(*(one.whole for one in parts), strict=True))
     real = (np.concatenate(column)[order] for column in zip(*(one.real for one in parts), strict=True))
-    return Sums(
+    return KeyedSums(
         part[starts],
         point[starts],
         tuple(run_sums(column, starts) for column in whole),
@@ -110,7 +110,7 @@ def summed(parts: Sequence[Sums]) -> Sums:
 
 
 _NONE = np.zeros(0, np.int64)
-NOTHING = Sums(_NONE, _NONE, (_NONE,) * 4, (np.zeros(0),) * 4)
+NOTHING = KeyedSums(_NONE, _NONE, (_NONE,) * 4, (np.zeros(0),) * 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +219,7 @@ class RunningSlices:
             for part in exact:
                 self._parts.add(_in_cells(part))
 
-    def add_cells(self, part: Sums) -> None:
+    def add_cells(self, part: KeyedSums) -> None:
         """Add rows that are counted in cells of coarse grids, by the places of the registry."""
         self.become_grid()
         self._take(part, exact=False)
@@ -252,12 +252,12 @@ class RunningSlices:
             self._weighted = True
             real = (weight, weight * ones, weight * weight, weight * weight * ones)
         point = (score + 0.0).view(np.int64)
-        self._take(Sums(part, point, (number, number * ones), real), exact=True)
+        self._take(KeyedSums(part, point, (number, number * ones), real), exact=True)
 
     def add_table(self, place: int, table: ScoreTable) -> None:
         """Add the rows of the exact table of a part, by its place in the registry."""
         part = np.full(table.distinct, place, np.int64)
-        self._take(Sums(part, table.score.view(np.int64), (table.rows, table.positive_rows)), exact=True)
+        self._take(KeyedSums(part, table.score.view(np.int64), (table.rows, table.positive_rows)), exact=True)
 
     def add(self, other: Self) -> None:
         places = self.registry.places(other.registry.names)
@@ -279,7 +279,7 @@ class RunningSlices:
         sums = edge * positive - below[0], edge * (rows - positive) - below[1]
         return Leaves(whole.part, edge, rows, positive, sums)
 
-    def cells(self) -> Sums:
+    def cells(self) -> KeyedSums:
         """Return what all rows of grids add up to, by part and cell, as a state keeps them."""
         whole = self._whole().occupied()
         _refuse_full_cells(
@@ -296,11 +296,11 @@ class RunningSlices:
                 tables[name] = _grid_table(part) if self._grid else _exact_table(part)
         return tables
 
-    def _take(self, part: Sums, *, exact: bool) -> None:
+    def _take(self, part: KeyedSums, *, exact: bool) -> None:
         self._parts.add(_in_cells(part) if exact and self._grid else part)
         self._look_at_the_limits()
 
-    def _whole(self) -> Sums:
+    def _whole(self) -> KeyedSums:
         self._parts.merged()
         self._look_at_the_limits()
         # Once more, for what has just become cells.
@@ -326,13 +326,13 @@ class RunningSlices:
             raise TooManyCells(msg, "name fewer columns, pass a smaller --max-values, or more --memory")
 
 
-def _in_cells(exact: Sums) -> Sums:
+def _in_cells(exact: KeyedSums) -> KeyedSums:
     """Round scores to cells, with the distances to the cells' edges added up by label."""
     score = exact.point.view(np.float64)
     code, edge = coarse_cell(*cells.cell_and_edge(score))
     rows, positive = exact.whole
     distance = cells.distances(score, edge).astype(np.int64)
-    return Sums(exact.part, code, (rows, positive, distance * positive, distance * (rows - positive)))
+    return KeyedSums(exact.part, code, (rows, positive, distance * positive, distance * (rows - positive)))
 
 
 def coarse_cell(code: Integers, edge: Floats) -> tuple[Integers, Floats]:
@@ -344,7 +344,7 @@ def coarse_cell(code: Integers, edge: Floats) -> tuple[Integers, Floats]:
     return code, edge
 
 
-def _exact_table(part: Sums) -> ScoreTable:
+def _exact_table(part: KeyedSums) -> ScoreTable:
     rows, positive = part.whole
     score = part.point.view(np.float64)
     if part.real:
@@ -353,6 +353,6 @@ def _exact_table(part: Sums) -> ScoreTable:
     return ScoreTable(score[some], rows[some], positive[some])
 
 
-def _grid_table(part: Sums) -> CoarseGrid:
+def _grid_table(part: KeyedSums) -> CoarseGrid:
     some = part.whole[0] > 0
     return CoarseGrid(*(sealed(column[some]) for column in (part.point, *part.whole)))

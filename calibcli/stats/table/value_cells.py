@@ -101,7 +101,7 @@ def _places(values: Floats) -> Integers:
 
 
 @dataclass(slots=True, eq=False)
-class Moments:
+class ValueSums:
     """Exact sums of a finite value x over rows of weight w.
 
     Args:

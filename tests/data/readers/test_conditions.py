@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from calibcli.data.selection import satisfied
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import Comparison
+from calibcli.names import Sign
 from calibcli.options.conditions import Literal, condition_of
 from calibcli.options.numerals import number_of
 
-SIGNS = [sign.value for sign in Comparison if sign is not Comparison.IN]
+SIGNS = [sign.value for sign in Sign if sign is not Sign.IN]
 ORDERS = {
     "==": operator.eq,
     "!=": operator.ne,

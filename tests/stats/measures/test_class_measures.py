@@ -206,7 +206,7 @@ def test_cells_side_by_side_are_those_of_groups(monkeypatch: pytest.MonkeyPatch,
     counted: list[int] = []
     plain_sums = class_tables.ClassCells.sums
 
-    def sums(cells: class_tables.ClassCells) -> sliced.Sums:
+    def sums(cells: class_tables.ClassCells) -> sliced.KeyedSums:
         found = plain_sums(cells)
         counted.append(int(found.whole[0].sum()))
         return found

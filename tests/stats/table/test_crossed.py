@@ -13,7 +13,7 @@ from calibcli.errors import InputProblem
 from calibcli.stats.measures import segments
 from calibcli.stats.table import crossed
 from calibcli.stats.table.crossed import CrossedCells, RunningCrossed, sets_of_columns
-from calibcli.stats.table.sliced import Sums
+from calibcli.stats.table.sliced import KeyedSums
 from stats.segment_rows import added_up
 
 SIZES = (3, 2, 4)
@@ -120,8 +120,8 @@ def test_what_fits_is_exact_whatever_the_cut(data: Any) -> None:
             whole.add(added(RunningCrossed(SIZES, 1, limit, kept=kept), rows, chosen))
         found = whole.result()
         once = added(RunningCrossed(SIZES, 1, limit), rows, np.arange(rows[1].size)).result()
-    assert isinstance(found, Sums) == isinstance(once, Sums) == (entries <= limit)
-    if isinstance(found, Sums) and isinstance(once, Sums):
+    assert isinstance(found, KeyedSums) == isinstance(once, KeyedSums) == (entries <= limit)
+    if isinstance(found, KeyedSums) and isinstance(once, KeyedSums):
         assert [found.part.tolist(), found.point.tolist()] == [once.part.tolist(), once.point.tolist()]
         assert [one.tolist() for one in found.whole] == [one.tolist() for one in once.whole]
     elif isinstance(found, CrossedCells) and isinstance(once, CrossedCells):
@@ -149,7 +149,7 @@ def test_segments_that_do_not_fit_are_refused() -> None:
     table = cells_of(720)
     score = np.array([0.4, 0.41])
     counts = np.full(2, 1 << 62)
-    table.add_rows(Sums(np.zeros(2, int), score.view(int), (counts // 8, counts // 8)))
+    table.add_rows(KeyedSums(np.zeros(2, int), score.view(int), (counts // 8, counts // 8)))
     with pytest.raises(InputProblem, match="nearly the same score"):
         table.refuse_full()
     with patch.object(crossed, "_CELLS_FOR_A_SCORE", 0), patch.object(crossed, "_LEAST_CELLS", 0):
@@ -165,7 +165,7 @@ def test_the_law_joins_what_is_kept_to_cells() -> None:
     table = cells_of(900)
     part = np.ravel_multi_index(tuple(level), SIZES)
     ones = (rng.random(400) < score).astype(int)
-    table.add_rows(Sums(part, score.view(int), (np.ones(400, int), ones)))
+    table.add_rows(KeyedSums(part, score.view(int), (np.ones(400, int), ones)))
     found = segments.segments_of(segments.InCells(table), depth=2)
     seen = segments.are_tested(found, least_rows=20)
     together = segments.joint(segments.InCells(table), found, seen, names="abc", depth=2, error=0.05)

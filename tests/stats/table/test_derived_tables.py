@@ -16,7 +16,7 @@ from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.derived import cells_as_scores, draw_folds, split_table, with_scores
 from calibcli.stats.table.grid import Table, cell_and_edge, grid_of
 from calibcli.stats.table.running import Parts
-from calibcli.stats.table.sliced import RunningSlices, Sums, coarse_cell, crowded, summed
+from calibcli.stats.table.sliced import KeyedSums, RunningSlices, coarse_cell, crowded, summed
 from score_rows import table_of
 
 ROWS = st.lists(
@@ -305,7 +305,7 @@ def test_sums_are_those_of_a_dictionary(parts: int, points: int, weighted: bool)
     sums = []
     for part, point in rows:
         whole, real = np.arange(50), generator.random(50)
-        sums.append(Sums(part, point, (whole,), (real,) if weighted else ()))
+        sums.append(KeyedSums(part, point, (whole,), (real,) if weighted else ()))
         for *key, number, weight in zip(part.tolist(), point.tolist(), whole, real, strict=True):
             one = found.setdefault((key[0], key[1]), [0, 0.0])
             one[:] = one[0] + number, one[1] + weight

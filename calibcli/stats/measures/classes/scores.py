@@ -14,7 +14,7 @@ from calibcli.stats.measures import NO_WEIGHTED_INTERVAL, ClassEstimate, effecti
 from calibcli.stats.measures.classes.binned import ClassViews
 from calibcli.stats.measures.decompositions import observed_parts
 from calibcli.stats.measures.if_calibrated import of_mean, of_moments
-from calibcli.stats.table.classes import Losses
+from calibcli.stats.table.classes import LossSums
 
 NO_LARGEST_OF_CLASSES = (
     "no upper end: there are probabilities of exactly 0, and one of a right class makes the log loss infinite"
@@ -104,7 +104,7 @@ def class_brier(views: ClassViews) -> ClassEstimate:
 
 def _mean_loss(
     name: ClassMeasure,
-    moments: Losses,
+    moments: LossSums,
     *,
     views: ClassViews,
     null: float,
@@ -136,7 +136,7 @@ def _mean_loss(
     return ClassEstimate.of(name, table, value, interval, null=reference, because=because, details=details)
 
 
-def _values(moments: Losses, views: ClassViews, mean: Fraction, *, total: Fraction) -> Values | str:
+def _values(moments: LossSums, views: ClassViews, mean: Fraction, *, total: Fraction) -> Values | str:
     """Return which losses rows have, or why there is no interval."""
     rows = effective_rows(views.whole)
     if rows < 1.5:

@@ -63,19 +63,19 @@ class ClassFitOptions:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ends:
+class ProbabilityEnds:
     """Lower and upper ends: of every class, (n, K), or of the most probable one of each new row, (n,)."""
 
     lower: Floats
     upper: Floats
 
-    def in_order(self, order: Integers) -> "Ends":
+    def in_order(self, order: Integers) -> "ProbabilityEnds":
         """Return ends whose column k goes to column `order[k]`; those of one class stay as they are."""
         if self.lower.ndim == 1:
             return self
         lower, upper = np.empty_like(self.lower), np.empty_like(self.upper)
         lower[:, order], upper[:, order] = self.lower, self.upper
-        return Ends(lower, upper)
+        return ProbabilityEnds(lower, upper)
 
 
 class ClassRecalibrator(Declared, ABC):
@@ -121,7 +121,7 @@ class ClassRecalibrator(Declared, ABC):
         """Whether every class has ends, or the most probable one alone; None where none has."""
         return None
 
-    def ends(self, probability: Floats, after: Floats) -> Ends | None:  # noqa: ARG002 - of maps with ends
+    def ends(self, probability: Floats, after: Floats) -> ProbabilityEnds | None:  # noqa: ARG002 - of maps with ends
         """Return the ends of recalibrated rows, or None where the map has none."""
         return None
 

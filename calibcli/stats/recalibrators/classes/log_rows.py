@@ -80,7 +80,7 @@ class LogBlock:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kept:
+class KeptRows:
     """Rows in memory, in the order of a hash of their numbers.
 
     Rows that are the same stand there once, unless they have importance weights.
@@ -105,15 +105,15 @@ class Kept:
             log = self.log[some] if self.order is None else self.log[self.order[some]]
             yield LogBlock(log, self.label[some], self.weight[some])
 
-    def of_fold(self, fold: Fold) -> "Kept":
+    def of_fold(self, fold: Fold) -> "KeptRows":
         """Return the rows of a fold, or of all others."""
         inside = np.flatnonzero(_inside(self.draws, fold))
-        some = Kept(self.log, inside, self.label[inside], self.weight[inside], self.draws[inside])
+        some = KeptRows(self.log, inside, self.label[inside], self.weight[inside], self.draws[inside])
         if self.order is not None:
             return replace(some, order=self.order[inside])
         return replace(some, log=self.log[inside], order=None)
 
-    def rough(self) -> "Kept":
+    def rough(self) -> "KeptRows":
         """Return the same rows in single precision, and in order."""
         log = _single(self.log)
         return replace(self, log=log if self.order is None else log[self.order], order=None)
@@ -137,7 +137,7 @@ class LogRows:
 
     total: float
     absent: tuple[str, ...]
-    kept: Kept | None
+    kept: KeptRows | None
     rows: ClassRowSource
     count: int
     least: float
@@ -266,7 +266,7 @@ class _Part:
         )
 
 
-def _kept(parts: list[_Part], least: float) -> Kept:
+def _kept(parts: list[_Part], least: float) -> KeptRows:
     """Return all rows with weights as they were given."""
     label = np.concatenate([one.label for one in parts])
     weight = np.concatenate([one.weight for one in parts])
@@ -280,7 +280,7 @@ def _kept(parts: list[_Part], least: float) -> Kept:
     log, label = _joined(parts, least), label[order]
     # Few logarithms are copied in order.
     few = log.size <= _FEW
-    return Kept(log[order] if few else log, None if few else order, label, weight, draws)
+    return KeptRows(log[order] if few else log, None if few else order, label, weight, draws)
 
 
 def _joined(parts: list[_Part], least: float) -> Floats:

@@ -14,7 +14,7 @@ from calibcli.stats.recalibrators.classes import (
     ClassFitOptions,
     ClassRecalibrator,
     ClassTables,
-    Ends,
+    ProbabilityEnds,
     summing_to_one,
 )
 from calibcli.stats.recalibrators.family import AnyMap, fit_recalibrator
@@ -208,7 +208,7 @@ class OneVsRest(ClassRecalibrator):
         """Every class, where its map has ends."""
         return EndsOf.CLASSES if self.members.with_ends else None
 
-    def ends(self, probability: Floats, after: Floats) -> Ends | None:  # noqa: ARG002 - the face of all
+    def ends(self, probability: Floats, after: Floats) -> ProbabilityEnds | None:  # noqa: ARG002 - the face of all
         """Return the ends that each class's own map gives, before rows are divided by their sums.
 
         Dividing would take from them what is known of them, so that the probability of a row that was divided
@@ -219,7 +219,7 @@ class OneVsRest(ClassRecalibrator):
         lower, upper = np.empty_like(probability), np.empty_like(probability)
         for place in range(probability.shape[1]):
             lower[:, place], upper[:, place] = self.members.of(place).ends(probability[:, place])
-        return Ends(lower, upper)
+        return ProbabilityEnds(lower, upper)
 
     def predict(self, probability: Floats) -> Floats:
         """Return recalibrated rows, shape (n, K).

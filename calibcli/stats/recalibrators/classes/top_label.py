@@ -7,7 +7,12 @@ import numpy as np
 from calibcli.codec import HIDDEN, INLINE
 from calibcli.names import ClassMethod, EndsOf, ViewName
 from calibcli.stats.recalibrators import values_of
-from calibcli.stats.recalibrators.classes import ClassFitOptions, ClassRecalibrator, ClassTables, Ends
+from calibcli.stats.recalibrators.classes import (
+    ClassFitOptions,
+    ClassRecalibrator,
+    ClassTables,
+    ProbabilityEnds,
+)
 from calibcli.stats.recalibrators.classes.members import Members
 from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
@@ -51,7 +56,7 @@ class TopLabel(ClassRecalibrator):
         """The most probable class, where maps have ends."""
         return EndsOf.PREDICTED if self.members.with_ends else None
 
-    def ends(self, probability: Floats, after: Floats) -> Ends | None:
+    def ends(self, probability: Floats, after: Floats) -> ProbabilityEnds | None:
         """Return the ends of the largest probability of each recalibrated row.
 
         Where another class has become the most probable, its share of what the confidence leaves.
@@ -64,7 +69,7 @@ class TopLabel(ClassRecalibrator):
         left = 1.0 - after[rows, predicted]
         share = np.where(predicted == now, 1.0, after[rows, now] / np.where(left > 0.0, left, 1.0))
         other = predicted != now
-        return Ends(
+        return ProbabilityEnds(
             np.where(other, share * (1.0 - upper), lower), np.where(other, share * (1.0 - lower), upper)
         )
 

@@ -9,7 +9,7 @@ from calibcli.errors import EmptyTable, InputProblem, NotConverged, UsageProblem
 from calibcli.names import ClassMethod, OutputSum, RecalibratorName, ViewName
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.classes.linear import MOST_OF_MATRIX, Linear
-from calibcli.stats.recalibrators.classes.log_rows import Kept
+from calibcli.stats.recalibrators.classes.log_rows import KeptRows
 from calibcli.stats.recalibrators.classes.members import OneVsRest
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.recalibrators.logits import Temperature
@@ -82,8 +82,8 @@ def test_steps_in_single_precision_end_where_those_in_double_do(
 @pytest.mark.parametrize("method", [ClassMethod.MATRIX, ClassMethod.TEMPERATURE])
 def test_workers_change_no_digit(method: ClassMethod, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of blocks are added in their order, whoever made them."""
-    whole = Kept.blocks
-    monkeypatch.setattr(Kept, "blocks", lambda kept, _: whole(kept, 700))
+    whole = KeptRows.blocks
+    monkeypatch.setattr(KeptRows, "blocks", lambda kept, _: whole(kept, 700))
     rows = drawn(2, rows=600, classes=4)
     assert fitted(method, replace(rows, workers=3)).to_dict() == fitted(method, rows).to_dict()
 
