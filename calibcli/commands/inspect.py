@@ -31,8 +31,6 @@ from calibcli.documents.artifact import (
     read_any_map,
 )
 from calibcli.documents.sealed import in_file, read_document
-from calibcli.documents.state import MOST_BYTES
-from calibcli.documents.summary import MOST_BYTES as MOST_SUMMARY
 from calibcli.documents.summary import read_summary
 from calibcli.errors import CalibcliError, DocumentProblem, IdleOption, InputProblem, UsageProblem
 from calibcli.names import NEW_COLUMN, DataFormat, EndsOf, OnMissing, OnRange, Scale
@@ -47,7 +45,7 @@ from calibcli.reports.maps import ColumnSummary, InspectReport
 from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
 from calibcli.reports.plan import SCHEMA as PLAN_SCHEMA
 from calibcli.reports.segments import SCHEMA as SEGMENTS_SCHEMA
-from calibcli.show.words import NONE, UNDEFINED, plural, share
+from calibcli.show.words import NONE, UNDEFINED, first_of, four, plural, share
 from calibcli.stats.recalibrators import Recalibrator, distinct_outputs
 from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.segments import SegmentColumn
@@ -86,7 +84,7 @@ def _seems_document(path: str) -> bool:
 
 def _inspect_document(path: str) -> InspectReport:
     try:
-        root = read_document(path, most=max(MOST_BYTES, MOST_SUMMARY))
+        root = read_document(path)
         match root.child("schema").text().partition("/")[0]:
             case "calibcli.artifact":
                 return artifact_report(path)
@@ -212,8 +210,13 @@ def _choice(selection: Selection) -> str:
 
 
 def _bounded(measure: Node) -> str:
-    value, lower, upper = (_number(measure.child(name)) for name in ("value", "lower", "upper"))
+    value, lower, upper = (_rounded(measure.child(name)) for name in ("value", "lower", "upper"))
     return f"{value} (no interval)" if lower == upper == NONE else f"{value} [{lower}, {upper}]"
+
+
+def _rounded(found: Node) -> str:
+    """Return a number as tables have it."""
+    return four(found.number()) if isinstance(found.value, int | float) else _number(found)
 
 
 def _number(found: Node) -> str:
@@ -224,7 +227,9 @@ def saved_report_facts(path: str, root: Node) -> InspectReport:
     _, kind, facts_of = _REPORTS[root.child("schema").text().partition("/")[0]]
     plotted = facts_of is _of_report and root.child("curve").value is not None
     suggestion = f"calibcli plot {file_word(path)} -o reliability.png" if plotted else None
-    return InspectReport(path, kind, tuple(facts_of(root)), (), suggestion)
+    # Reports of the first versions have no answer.
+    said = (("answer", root.child("answer").text()),) if root.has("answer") else ()
+    return InspectReport(path, kind, (*said, *facts_of(root)), (), suggestion)
 
 
 def _files(source: Node) -> str:
@@ -239,6 +244,8 @@ def _of_report(root: Node) -> Facts:
         ("rows", f"{table.child('rows').whole():,}, {table.child('positive').whole():,} with label 1"),
     ]
     measures, rules = root.child("measures").members(), root.child("rules").members()
+    slices = list(root.child("slices").members())
+    facts += [("beside", f"{len(slices):,}: {first_of(slices, 3)}")] if slices else []
     facts += [(name, _bounded(measure)) for name, measure in measures.items()]
     return facts + [
         ("rule", f"{rule.child('expr').text()}: {rule.child('status').text()}") for rule in rules.values()
@@ -271,7 +278,7 @@ def _of_leaderboard(root: Node) -> Facts:
 def _of_segments_report(root: Node) -> Facts:
     return [
         ("files", _files(root.child("input"))),
-        *((name, _number(root.child(name).child("value"))) for name in ("mce", "mce_sigma", "mce_p")),
+        *((name, _rounded(root.child(name).child("value"))) for name in ("mce", "mce_sigma", "mce_p")),
         ("tested", plural(root.child("tested").whole(), "segment")),
     ]
 
@@ -280,7 +287,7 @@ def _of_drift(root: Node) -> Facts:
     return [
         *((side, _files(root.child(side)) or "the rows of one file") for side in ("old", "new")),
         *(
-            (f"PSI of {one.child('name').text()}", str(one.child("psi").value))
+            (f"PSI of {one.child('name').text()}", _rounded(one.child("psi")))
             for one in root.child("columns").items()
         ),
     ]

@@ -401,7 +401,7 @@ def read_any_artifact(path: DocumentSource) -> "Artifact | ClassArtifact":
 
 def artifact_of_text(text: str) -> "AnyArtifact":
     """Return the artifact that `artifact_text` gave the text of."""
-    return parse(text.encode(), most=MOST_BYTES).built(any_map_of)[0]
+    return parse(text.encode()).built(any_map_of)[0]
 
 
 MOST_MEMBERS = 1_000

@@ -30,7 +30,8 @@ from calibcli.values import dataclass
 
 Built = TypeVar("Built")
 
-MOST_BYTES = 64 * 1024 * 1024
+# Ten million fingerprints of a state are 107 MB of text, a report of 4,000 groups 250 MB.
+MOST_BYTES = 256 * 1024 * 1024
 # Documents of the versions before have no digest of themselves.
 _FIRST_SEALED = 2
 # Of what is no document at all.
@@ -249,11 +250,11 @@ def _digests(pieces: Iterable[str], keys: Sequence[bytes]) -> list[str]:
     return [f"{_KEYED}{one.hexdigest()}" for one in signing]
 
 
-def parse(content: bytes, *, most: int = MOST_BYTES) -> Document:
+def parse(content: bytes) -> Document:
     root = Node(None)
-    if len(content) > most:
-        msg = f"is larger than {most // 2**20} MiB"
-        raise root.problem(msg, "this cannot be a calibcli document")
+    if len(content) > MOST_BYTES:
+        msg = f"is larger than the {MOST_BYTES // 2**20} MiB of a document that calibcli reads"
+        raise root.problem(msg, "a report of fewer groups, classes or scores is smaller")
     try:
         text = content.decode("utf-8-sig")
         value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique)
@@ -289,24 +290,24 @@ def document_of(value: object, text: str = "") -> Document:
 
 
 def read_document(
-    path: DocumentSource, *, most: int = MOST_BYTES, origin: str = "an artifact is what `calibcli fit` writes"
+    path: DocumentSource, *, origin: str = "an artifact is what `calibcli fit` writes"
 ) -> Document:
     if isinstance(path, DocumentInMemory):
         held = path.content
         return document_of(held if isinstance(held, dict) else sealed(held.to_dict()))
     if is_object(str(path)):
-        return parse(content_of(str(path), most + 1), most=most)
+        return parse(content_of(str(path), MOST_BYTES + 1))
     try:
-        return parse(content_in(path, most), most=most)
+        return parse(content_in(path))
     except FileNotFoundError:
         msg = f"{path}: there is no such file"
         raise InputProblem(msg, origin) from None
 
 
-def content_in(path: str | Path, most: int) -> bytes:
+def content_in(path: str | Path) -> bytes:
     """Return the bytes of a document, and one more where it is too large; the file must be there."""
     try:
-        return content_of_file(path, most + 1)
+        return content_of_file(path, MOST_BYTES + 1)
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:

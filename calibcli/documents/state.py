@@ -193,10 +193,6 @@ def _concludes(look: Look, state: GateState, *, passing: bool) -> bool:
     return too_few_counted(look.rows, max(0, min(rarer, look.rows)), least=DEFAULT_LEAST_ROWS) is None
 
 
-# Ten million fingerprints are 107 MB of text; a state without them is far below a MiB.
-MOST_BYTES = 192 * 1024 * 1024
-
-
 def from_dict(root: Node) -> GateState:
     version = version_of(root, GateState.SCHEMA, **GateState.ORIGIN)
     ids = root.optional("ids")
@@ -337,12 +333,12 @@ def signing_keys() -> tuple[bytes, ...]:
 def read_state(path: str | Path) -> GateState | None:
     """Read a state; None where there is none yet."""
     try:
-        content = sealed.content_in(path, MOST_BYTES)
+        content = sealed.content_in(path)
     except FileNotFoundError:
         return None
     try:
         with sealed.trusting(replace(sealed.trust(), keys=signing_keys())):
-            state, doubts = sealed.parse(content, most=MOST_BYTES).built(from_dict, keyed=True)
+            state, doubts = sealed.parse(content).built(from_dict, keyed=True)
     except DocumentProblem as problem:
         raise sealed.in_file(path, DocumentProblem(problem.path, problem.detail, _hint(problem))) from None
     return state.doubted(doubts)

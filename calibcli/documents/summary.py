@@ -26,7 +26,7 @@ from calibcli.codec import (
     Thing,
     version_of,
 )
-from calibcli.documents.sealed import eight_bytes, in_file, read_document, sealed_text
+from calibcli.documents.sealed import MOST_BYTES, eight_bytes, in_file, read_document, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import LEAST_TWIN_ROWS, Scale, WeightMeaning
 from calibcli.options.rows import DocumentSource, RowSource
@@ -132,8 +132,6 @@ def _grid(columns: Mapping[str, Integers], node: Node) -> GridTable:
     except InputProblem as problem:
         raise node.problem(problem.message) from None
 
-
-MOST_BYTES = 256 * 1024 * 1024
 
 _MOST_DISTINCT = 1 << 23
 
@@ -306,7 +304,7 @@ def summary_text(document: TableDocument) -> str:
 
 def read_summary(path: DocumentSource) -> TableDocument:
     try:
-        found, doubts = read_document(path, most=MOST_BYTES).built(TableDocument.from_dict)
+        found, doubts = read_document(path).built(TableDocument.from_dict)
         notes = (*found.input.notes, *(f"{path} {one}" for one in doubts))
         return replace(found, input=replace(found.input, notes=notes))
     except DocumentProblem as problem:

@@ -90,7 +90,16 @@ def write_report(report: "Report", kind: ReportFormat, out: Output, context: "Co
     from calibcli.show import text_of
 
     screen, settings = screen_for(out.output, color=out.color), context.obj.settings
-    write(text_of(report, kind, screen, verbose=out.verbose, settings=settings), out.output)
+    text = text_of(report, kind, screen, verbose=out.verbose, settings=settings)
+    write(text, out.output)
+    if kind is ReportFormat.JSON:
+        from calibcli.documents.sealed import MOST_BYTES
+
+        # Every character is one byte.
+        size, most = len(text) >> 20, MOST_BYTES >> 20
+        if size >= most:
+            note = f"the report takes {size:,} MiB, and `plot` and --baseline read at most {most} MiB"
+            say_notes((note,), quiet=out.quiet)
 
 
 def say_summary(report: "Report", out: Output) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import calibcli
 from calibcli.documents.artifact import Artifact, FitRecord, artifact_text, read_any_map, read_artifact
-from calibcli.documents.sealed import MOST_BYTES, document_of, sealed, sealed_text
+from calibcli.documents.sealed import document_of, sealed, sealed_text
 from calibcli.documents.summary import read_summary
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import DocumentKind
@@ -207,7 +207,6 @@ def test_statements_may_be_worded_differently(tmp_path: Path, fit_kind: Fit) -> 
         (b'{"a": ' + b"9" * 5000 + b"}", "too many digits", None),
         (b"[" * 100_000, "nested too deeply", None),
         (b'{"a":' * 100_000, "nested too deeply", None),
-        (b" " * (MOST_BYTES + 1), "is larger than 64 MiB", None),
     ],
 )
 def test_other_files_are_refused_in_words(

@@ -12,6 +12,7 @@ import pytest
 
 import calibcli
 from calibcli.show.as_data import COLUMNS
+from calibcli.show.words import four
 from command_line import SAMPLE, Run
 from published import check
 
@@ -217,7 +218,7 @@ def test_what_a_report_of_drift_is_for(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "shift.json"
     assert run("drift", OLD, NEW, "-s", "score", "--on", "country", "-o", path, "--json").code == 0
     looked = run("inspect", path, code=0)
-    psi = {one["name"]: str(one["psi"]) for one in json.loads(path.read_text())["columns"]}
+    psi = {one["name"]: four(one["psi"]) for one in json.loads(path.read_text())["columns"]}
     assert all(f"PSI of {name}" in looked.out and value in looked.out for name, value in psi.items())
     drawn = run("plot", path, "-o", tmp_path / "shift.png")
     assert (drawn.code, "write one with `calibcli measure" in drawn.err) == (3, True)

@@ -58,6 +58,20 @@ def test_reports_fit_their_published_schema(run: Run, three: Path) -> None:
         check(json.loads(ended.out), "report")
 
 
+def test_a_report_too_large_to_be_read_again_says_so(
+    run: Run, three: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When it is written, not when somebody needs it; one that can be read says how many slices it has."""
+    report = tmp_path / "report.json"
+    words = ("measure", three, "-s", "a", "-y", "label", "--by", "device", "--json", "-o", report, "--force")
+    assert "MiB" not in run(*words, code=0).err
+    assert re.search(r"\nbeside +2: device=\w+ and device=\w+\n", run("inspect", report, code=0).out)
+    monkeypatch.setattr("calibcli.documents.sealed.MOST_BYTES", 1)
+    assert "and `plot` and --baseline read at most 0 MiB" in run(*words, code=0).err
+    refused = run("plot", report, "-o", tmp_path / "report.png", code=3).err
+    assert "a report of fewer groups, classes or scores is smaller" in refused
+
+
 def test_json_has_every_slice_in_full(run: Run, three: Path) -> None:
     """The keys are flat, each slice has all measures, and what was left out is said with its rows."""
     words = ["-s", "a", "-s", "b", "-y", "label", "--by", "country", *FEW]

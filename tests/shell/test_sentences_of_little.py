@@ -131,6 +131,7 @@ def test_a_report_without_an_interval_is_inspected_in_words(run: Run, csv_of: Ma
     report = tmp_path / "report.json"
     run("measure", csv_of(*ONE), "-m", "brier,auroc", "--json", "-o", report)
     said = run("inspect", report).out
+    assert json.loads(report.read_text())["answer"] in said
     assert "(no interval)" in said
     assert "undefined (no interval)" in said
     assert "None" not in said
