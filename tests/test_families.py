@@ -26,6 +26,7 @@ from calibcli.options.declaring import parameters_of
 from calibcli.options.fitting import BASES, FitOptions
 from calibcli.options.gating import Limits
 from calibcli.options.measuring import ALIASES, GROUPS
+from calibcli.show.pages import BRIEF, module_of
 from calibcli.stats.gates.plan import SIMULATED
 from calibcli.stats.measures import measures_of
 from calibcli.stats.measures.classes import MEASURES as OF_CLASSES
@@ -133,13 +134,15 @@ def test_every_picture_of_tables_is_drawn_by_a_function_of_its_own() -> None:
 
 
 def test_what_is_loaded_by_its_name_is_there() -> None:
-    """Every report has its page, every page its report, and every engine its class."""
+    """Every report has its page, which takes `verbose` if -v adds something, every page its report, and every
+    engine its class.
+    """
     reports = [
         import_module(f"calibcli.reports.{one.name}") for one in iter_modules(calibcli.reports.__path__)
     ]
     kinds = {kind for room in reports for kind in vars(room).values() if hasattr(kind, "page")}
     requested = {f"{kind.page}_page": kind for kind in kinds}
-    rooms = [import_module(f"calibcli.show.pages.{name.partition('_')[0]}") for name in requested]
+    rooms = [import_module(f"calibcli.show.pages.{module_of(kind.page)}") for kind in kinds]
     pages = {
         name: page
         for room in rooms
@@ -149,6 +152,7 @@ def test_what_is_loaded_by_its_name_is_there() -> None:
     assert {*requested} == {name for name in pages if name != "settings_page"}
     for name, kind in requested.items():
         assert kind.__name__ in str(pages[name].__annotations__["report"])
+        assert ("verbose" in pages[name].__annotations__) is (module_of(kind.page) not in BRIEF)
     for engine in EngineName:
         room = import_module("calibcli.data.engines" + f".{engine}" * (engine is not EngineName.LOCAL))
         assert hasattr(room, f"{engine.capitalize()}Engine") or engine is EngineName.LOCAL

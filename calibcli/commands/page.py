@@ -22,7 +22,7 @@ from calibcli.show.figures import figure_of, save
 from calibcli.show.figures.inline import Place, inline
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
-from calibcli.show.html.page import (
+from calibcli.show.html import (
     HtmlPage,
     Illustration,
     Point,

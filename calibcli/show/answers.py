@@ -773,7 +773,7 @@ def judged(report: "VerifyReport") -> tuple[str, ...]:
     every = report.every_verdict
     if not every:
         return (f"{report.outcome.value.upper()}: there was nothing to evaluate.",)
-    from calibcli.show.ci.cases import badness
+    from calibcli.show.ci import badness
 
     group, _, worst = min(every, key=lambda one: badness(one[2]))
     if worst.outcome is VerdictName.PASS:

@@ -21,7 +21,7 @@ from calibcli.reports.measure import MeasureReport
 from calibcli.show import text_of
 from calibcli.show.as_data import csv_of, json_of
 from calibcli.show.blocks import Grid
-from calibcli.show.html.page import number_sections
+from calibcli.show.html import number_sections
 from calibcli.show.pages.measure import group_blocks
 from calibcli.stats.measures.compat import OrderedRows, peer_numbers
 from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws

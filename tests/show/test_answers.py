@@ -14,7 +14,7 @@ from calibcli.options.measuring import MeasureOptions, metrics_of
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import ClusterSummary
 from calibcli.show.answers import answer_of, document_of
-from calibcli.show.html.page import origin_section, verdict_sections
+from calibcli.show.html import origin_section, verdict_sections
 from calibcli.show.pages.measure import _apart, _valid
 from calibcli.stats.table import ScoreTable
 

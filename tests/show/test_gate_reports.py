@@ -21,8 +21,8 @@ from calibcli.names import Bound, GateFormat, Inconclusive, Relation, ReportForm
 from calibcli.reports.verify import GroupVerdicts, StateSummary, VerifyReport
 from calibcli.shell.commands.gates import exit_code
 from calibcli.show import text_of
+from calibcli.show.ci import badness, cases_of, worst_first
 from calibcli.show.ci import github as g
-from calibcli.show.ci.cases import badness, cases_of, worst_first
 from calibcli.show.ci.junit import document_of, error_document
 from calibcli.show.ci.openmetrics import error_metrics, metrics_of
 from calibcli.show.words import printable

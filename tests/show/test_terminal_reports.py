@@ -8,15 +8,12 @@ import os
 import re
 from collections import Counter
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 import pytest
 
-from calibcli import reports as reports_room
 from calibcli.names import ReportFormat
 from calibcli.show import text_of
 from calibcli.show.blocks import IN_FILE, Column, Grid, Screen, Tone, grid_of
@@ -218,17 +215,6 @@ def test_one_number_of_rows_is_said_once(reports: dict[str, Any]) -> None:
     assert text.count("124,000") == 1
     assert "a pass is as likely as not, if the model is as good as it looks." in text
     assert "perfectly calibrated" not in text
-
-
-def test_every_report_has_a_page() -> None:
-    """In the module of its command, under the name that the report says."""
-    modules = [import_module(f"calibcli.reports.{one.name}") for one in iter_modules(reports_room.__path__)]
-    kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
-    names = {kind.page for kind in kinds if isinstance(getattr(kind, "page", None), str)}
-    assert len(names) > 8
-    for name in names:
-        module = import_module(f"calibcli.show.pages.{name.partition('_')[0]}")
-        assert callable(getattr(module, f"{name}_page"))
 
 
 def test_a_long_name_is_folded_and_widens_no_other_row() -> None:

@@ -137,7 +137,7 @@ def report(
       calibcli report eval.csv -s score -y label -m clinical --threshold 0.1,0.2 -o report.html
       calibcli report eval.parquet --probs 'p_*' -y label -o report.html
     """
-    from calibcli.show.html.page import require_templates
+    from calibcli.show.html import require_templates
 
     require_templates()
     _refuse_suffix(out.output)

@@ -10,7 +10,7 @@ from calibcli.names import ReportFormat, VerdictName
 from calibcli.reports.input import Setting, settings_said
 from calibcli.reports.verify import VerifyReport
 from calibcli.show import text_of
-from calibcli.show.ci.cases import (
+from calibcli.show.ci import (
     ALL,
     NOTHING_JUDGED,
     Case,

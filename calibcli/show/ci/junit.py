@@ -12,7 +12,7 @@ from calibcli.errors import CalibcliError
 from calibcli.reports.input import Setting
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.answers import small_segments
-from calibcli.show.ci.cases import (
+from calibcli.show.ci import (
     NOTHING_JUDGED,
     Case,
     cases_of,

@@ -9,7 +9,7 @@ import re
 from calibcli.names import VerdictName
 from calibcli.reports.input import Setting
 from calibcli.reports.verify import VerifyReport
-from calibcli.show.ci.cases import Case, cases_of, group_names, numbers_of
+from calibcli.show.ci import Case, cases_of, group_names, numbers_of
 from calibcli.show.words import ALARM, printable, verdict_word
 from calibcli.values import dataclass
 from calibcli.version import __version__

@@ -29,11 +29,21 @@ if TYPE_CHECKING:
 
 
 def page_of(report: "Report", *, verbose: bool) -> Page:
-    """Return the page of a report; `verbose` adds plain English and assumptions."""
-    # Start-up pays for the page of one kind of report: `NAME_page` in the module of its command.
-    name = report.page
-    page: Page = loaded(f"show.pages.{name.partition('_')[0]}.{name}_page")(report, verbose=verbose)
-    return page
+    """Return the page of a report; `verbose` adds plain English and assumptions, where there are any."""
+    # Start-up pays for the pages of one module.
+    module = module_of(report.page)
+    page = loaded(f"show.pages.{module}.{report.page}_page")
+    found: Page = page(report) if module in BRIEF else page(report, verbose=verbose)
+    return found
+
+
+# Modules of pages that -v adds nothing to.
+BRIEF = ("maps", "compat")
+
+
+def module_of(page: str) -> str:
+    """Return the module of a page: of its own name, but for those of maps, which share one."""
+    return "maps" if page.startswith(("fit", "apply", "inspect")) else page
 
 
 _MOST_FILES = 3

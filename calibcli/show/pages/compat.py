@@ -11,7 +11,7 @@ from calibcli.stats.measures.compat import Part
 _OURS = "Ours are what `measure` prints: --bins and --binning change them, never theirs."
 
 
-def compat_page(report: CompatReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
+def compat_page(report: CompatReport) -> Page:
     tool = report.peer.value
     top = paragraph(
         Line(source_line(report.input), Tone.TITLE),

@@ -22,7 +22,7 @@ from calibcli.show.blocks import (
     grid_of,
     paragraph,
 )
-from calibcli.show.ci.cases import Case, cases_of, worst_first
+from calibcli.show.ci import Case, cases_of, worst_first
 from calibcli.show.pages import left_out_words, read_lines
 from calibcli.stats.gates.claim import (
     FEWER,

@@ -1,14 +1,25 @@
-"""The page of `fit`: what was fitted, on what, and what it did."""
+"""The pages of what makes, applies and looks into maps: `fit`, `apply` and `inspect`."""
 
 import math
+from collections.abc import Sequence
+from operator import attrgetter
 
 from calibcli.errors import any_of
 from calibcli.names import FitLoss, RecalibratorName
-from calibcli.reports.maps import ClassFitReport, FitReport, GroupFit
+from calibcli.reports.input import pooled_words
+from calibcli.reports.maps import (
+    ApplyReport,
+    ClassesApplied,
+    ClassFitReport,
+    FitReport,
+    FolderApplyReport,
+    GroupFit,
+    InspectReport,
+)
 from calibcli.show.answers import answer_of
-from calibcli.show.blocks import Cells, Column, Grid, Line, Listing, Page, Tone, grid_of, paragraph
-from calibcli.show.pages import loss_words, note_lines, repair_lines, source_line
-from calibcli.show.words import count, four, listed, plural, quoted, share
+from calibcli.show.blocks import Block, Cells, Column, Grid, Line, Listing, Page, Tone, grid_of, paragraph
+from calibcli.show.pages import clipped_lines, file_words, loss_words, note_lines, repair_lines, source_line
+from calibcli.show.words import between, count, four, listed, plural, quoted, share
 from calibcli.stats.recalibrators.segments import SegmentMap, StrengthTrial
 from calibcli.stats.recalibrators.selection import CHEAP, NOTHING_CHANGED, RAW, Selection, Trial
 
@@ -28,7 +39,7 @@ _PENALTY = (
 )
 
 
-def fit_page(report: FitReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
+def fit_page(report: FitReport) -> Page:
     where = "standard output" if report.output is None else quoted(report.output)
     positive = f"{count(report.positive)} positive ({share(report.positive, report.rows)})"
     outputs = "many values" if report.outputs is None else plural(report.outputs, "distinct value")
@@ -121,7 +132,7 @@ def _remark(trial: Trial) -> str:
     return ""
 
 
-def fit_classes_page(report: ClassFitReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
+def fit_classes_page(report: ClassFitReport) -> Page:
     where = "standard output" if report.output is None else quoted(report.output)
     method = report.method.value if report.inner is None else f"{report.method.value} of {report.inner}"
     facts = (
@@ -129,15 +140,133 @@ def fit_classes_page(report: ClassFitReport, *, verbose: bool) -> Page:  # noqa:
         ("rows", f"{count(report.rows)} of {count(len(report.classes))} classes"),
         ("loss", loss_words("log loss", report.loss_before, report.loss_after)),
         ("accuracy", f"{four(report.accuracy_before)} before, {four(report.accuracy_after)} after"),
-        ("prediction", _prediction(report)),
+        ("prediction", _fit_prediction(report)),
     )
     notes = [*repair_lines(report.input), *note_lines(report.notes)]
     title = Line(f"fitted {method}, written to {where}", Tone.TITLE)
     return (paragraph(title, *answer_of(report)), Listing(facts), *([paragraph(*notes)] if notes else []))
 
 
-def _prediction(report: ClassFitReport) -> str:
+def _fit_prediction(report: ClassFitReport) -> str:
     if report.keeps_prediction:
         return "no row can change its predicted class"
     rows = plural(report.changed, "fit row")
     return f"{rows} {'has' if report.changed == 1 else 'have'} another predicted class than before"
+
+
+# Of so many columns and files it is said why rows have no probability.
+_MOST_GAPS = 20
+# More new columns than these are not all named.
+_MOST_NAMES = 6
+
+
+def apply_page(report: ApplyReport) -> Page:
+    where = "standard output" if report.output == "-" else quoted(report.output)
+    classes = report.classes
+    what, of = ("score", "") if classes is None else ("probs", f" of {count(len(classes.names))} classes")
+    facts = [
+        ("from", f"{file_words(report.files)}  {what}={quoted(report.score)}"),
+        ("rows", f"{count(report.rows)}{of}, as many as were read"),
+    ]
+    if report.lowest is not None and report.highest is not None:
+        facts.append(("values", between(report.lowest, report.highest)))
+    if report.prior is not None:
+        rates = f"from {four(report.fitted_rate)} in the fit rows to {four(report.prior)}"
+        facts.append(
+            ("base rate", f"{rates}; assumes that the scores of each label are distributed as there")
+        )
+    if classes is not None:
+        facts.append(("prediction", _applied_prediction(classes)))
+    repairs = [] if classes is None else _class_repairs(classes)
+    title = f"added {_column_words(report.columns)}, written to {where}"
+    return _applied_page(title, facts, report, report.gaps, repairs)
+
+
+def _applied_page(
+    title: str,
+    facts: Sequence[tuple[str, str]],
+    report: ApplyReport | FolderApplyReport,
+    gaps: Sequence[str],
+    repairs: Sequence[Line] = (),
+) -> Page:
+    pooled = (pooled_words(report.pooled_rows, report.pooled_groups),) if report.pooled_rows else ()
+    notes = [
+        *_without_probability(report.without_score, gaps),
+        *clipped_lines(report.clipped),
+        *note_lines(pooled),
+        *repairs,
+        *note_lines(report.notes),
+    ]
+    top = paragraph(Line(title, Tone.TITLE))
+    return (top, Listing(tuple(facts)), *([paragraph(*notes)] if notes else []))
+
+
+def _without_probability(rows: int, gaps: Sequence[str]) -> list[Line]:
+    if not rows:
+        return []
+    said = f"{plural(rows, 'row')} got no probability, as requested:"
+    return [Line(said, Tone.NOTE), *(Line(f"  {one}", Tone.NOTE) for one in gaps)]
+
+
+def _gaps_by_file(report: FolderApplyReport) -> list[str]:
+    """Return what keeps rows from having a probability, file by file."""
+    found = [f"{quoted(part.files[0])}, {gap}" for part in report.parts for gap in part.gaps]
+    more = len(found) - _MOST_GAPS
+    return [*found[:_MOST_GAPS], *([f"and {plural(more, 'more column')} of files"] if more > 0 else [])]
+
+
+def _column_words(columns: tuple[str, ...]) -> str:
+    names = [quoted(name) for name in columns]
+    if len(names) <= _MOST_NAMES:
+        return f"column{'s' * (len(names) != 1)} {listed(names)}"
+    return f"{count(len(names))} columns, {', '.join(names[:2])} ... {listed(names[-2:])}"
+
+
+def _applied_prediction(classes: ClassesApplied) -> str:
+    if classes.keeps_prediction:
+        return f"the same as before: {classes.method.value} keeps the predicted class of every row"
+    has = "has" if classes.changed == 1 else "have"
+    return f"{plural(classes.changed, 'row')} {has} another predicted class"
+
+
+def _class_repairs(classes: ClassesApplied) -> list[Line]:
+    lines = []
+    if classes.normalised:
+        rows = f"{plural(classes.normalised, 'row')} divided by the sum of its probabilities"
+        lines.append(Line(f"{rows} (--on-sum normalise).", Tone.NOTE))
+    if classes.tied:
+        rows = plural(classes.tied, "row")
+        lines.append(Line(f"In {rows} several classes were the most probable; the first counts.", Tone.NOTE))
+    return lines
+
+
+def apply_folder_page(report: FolderApplyReport) -> Page:
+    names = [quoted(name) for name in report.columns]
+    columns = listed(names) if len(names) <= _MOST_NAMES else f"{count(len(names))} columns"
+    facts = [("rows", f"{count(report.rows)}, as many as were read")] if report.parts else []
+    if report.skipped:
+        facts.append(("skipped", f"{count(len(report.skipped))} whose outputs were there already"))
+    below = f"below {quoted(report.folder)}"
+    files = plural(len(report.parts), "file")
+    title = f"added {columns} to {files}, written {below}" if report.parts else f"nothing left to do {below}"
+    return _applied_page(title, facts, report, _gaps_by_file(report))
+
+
+# A table takes much longer to lay out than to read; those that have a role are always among them.
+_MOST_LISTED = 1_000
+
+
+def inspect_page(report: InspectReport) -> Page:
+    title = f"{quoted(report.path)}  {report.kind}" if report.path else report.kind
+    blocks: list[Block] = [paragraph(Line(title, Tone.TITLE))]
+    if report.facts:
+        blocks.append(Listing(report.facts))
+    if report.columns:
+        shown = [one for k, one in enumerate(report.columns) if k < _MOST_LISTED or one.role]
+        more = len(report.columns) - len(shown)
+        notes = (Line(f"{plural(more, 'more column')}; --json lists all."),) if more else ()
+        names = {"column": "name", "type": "kind", "taken for": "role"}
+        blocks.append(grid_of(shown, {title: attrgetter(name) for title, name in names.items()}, notes))
+    if report.suggestion is not None:
+        blocks.append(Listing((("next", report.suggestion),)))
+    return tuple(blocks)
