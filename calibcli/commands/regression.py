@@ -15,11 +15,11 @@ from calibcli.options.gating import Regression
 from calibcli.options.numerals import in_full
 from calibcli.options.rows import DocumentSource
 from calibcli.options.rules import Rule
-from calibcli.reports.measure import SCHEMA
+from calibcli.reports.measure import SCHEMA, measure_in
 from calibcli.stats.bounds import FROM_BOTH, Interval, stated
 from calibcli.stats.gates.claim import Bounds, Ground, Verdict
 from calibcli.stats.gates.other_rules import bounded
-from calibcli.stats.measures import HOEFFDING, Estimate
+from calibcli.stats.measures import HOEFFDING, ClassEstimate, Estimate
 from calibcli.stats.measures.differences import (
     PAIRED,
     UNDECIDED,
@@ -38,25 +38,21 @@ _ORIGIN = "a baseline is what `calibcli measure ... --json -o report.json` write
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """A measure as a report states it; ends of the interval that it does not state are infinite."""
+class Bounded:
+    """A measure as a report states it, which has an interval."""
 
-    value: float
+    estimate: Estimate | ClassEstimate
     interval: Interval
-    partition: str | None
-
-    @property
-    def lower(self) -> float:
-        return self.interval.ends[0]
-
-    @property
-    def upper(self) -> float:
-        return self.interval.ends[1]
 
     @property
     def spent(self) -> float:
         """Probability that one end is wrong."""
         return (1.0 - self.interval.confidence) / 2.0
+
+    @property
+    def partition(self) -> str | None:
+        found = self.estimate.details.get("partition")
+        return None if found is None else str(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,7 @@ class Before:
     score: str
     artifact: DocumentSource | None
     digest: str
-    measures: dict[MeasureName, Measured]
+    measures: dict[MeasureName, Bounded]
     doubts: tuple[str, ...] = ()
 
     def notes(self, evaluation: Gathered, digest: str | None) -> tuple[str, ...]:
@@ -114,40 +110,24 @@ def _refuse_artifact(path: str, tree: Document) -> None:
         raise UsageProblem(msg, f"write that first: {again}; or judge the artifact itself with --artifact")
 
 
-def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) -> Measured:
+def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) -> Bounded:
     again = f"measure the baseline again: `calibcli measure ... --metric {name.value}"
     measures = tree.child("measures").members()
     if name.value not in measures:
         msg = f"{path} holds no {name.value}"
         raise UsageProblem(msg, f"{again} --json -o report.json`")
-    found = measures[name.value]
-    lower, upper = _end(found, "lower", -math.inf), _end(found, "upper", math.inf)
-    if math.isinf(lower) and math.isinf(upper):
+    measures[name.value].child("value").number()
+    found = measure_in(tree, name.value)
+    if found.interval is None or all(map(math.isinf, found.interval.ends)):
         msg = f"{path}: its {name.value} has no interval, so nothing can be concluded from it"
         raise UsageProblem(msg, "its assumptions say why; compare another measure")
-    interval = Interval(
-        lower,
-        upper,
-        found.child("confidence").number(0.0, 1.0),
-        found.child("method").text(),
-        found.child("target").choice(Target),
-        finite_sample=found.child("finite_sample").truth(),
-    )
-    partition = found.child("details").members().get("partition")
-    measured = Measured(
-        found.child("value").number(), interval, None if partition is None else partition.text()
-    )
-    if measured.spent >= (1.0 - confidence) * (1.0 - _ROUNDING):
-        held = f"{path}: its interval of {name.value} is at a confidence of {in_full(interval.confidence)}"
+    old = Bounded(found, found.interval)
+    if old.spent >= (1.0 - confidence) * (1.0 - _ROUNDING):
+        level = in_full(old.interval.confidence)
+        held = f"{path}: its interval of {name.value} is at a confidence of {level}"
         msg = f"{held}, too low for verdicts that are wrong with probability {1.0 - confidence:g} at most"
         raise UsageProblem(msg, f"{again} --confidence {in_full(confidence)} --json -o report.json`")
-    return measured
-
-
-def _end(measure: Node, name: str, otherwise: float) -> float:
-    """Return an end of an interval, or what excludes nothing where there is none."""
-    found = measure.optional(name)
-    return otherwise if found is None or found.value == str(otherwise) else found.number()
+    return old
 
 
 # Bounds that may be wrong more often than this are not made: a smaller error is always allowed.
@@ -201,11 +181,11 @@ def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -
     old = before.measures[name]
     above = _estimate(table, name, ground.bins, error=ground.delta - old.spent)
     _refuse_other_bins(before.path, name, old, above)
-    upper, lower = _less(above, Bound.UPPER, old.lower), None
+    upper, lower = _less(above, Bound.UPPER, old.interval.ends[0]), None
     assumptions = [*above.assumptions, "the rows of the baseline are an independent sample"]
     if ground.fail_delta * (1.0 - _ROUNDING) > old.spent:
         below = _estimate(table, name, ground.bins, error=ground.fail_delta - old.spent)
-        lower = _less(below, Bound.LOWER, old.upper)
+        lower = _less(below, Bound.LOWER, old.interval.ends[1])
     else:
         assumptions.append(
             f"with so many claims no fail can be shown: measure the baseline with --confidence "
@@ -223,7 +203,7 @@ def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -
         # That which promises less: what speaks of these scores only.
         kind = old.interval
     return Bounds(
-        above.value - old.value,
+        above.value - old.estimate.value,
         lower,
         upper,
         held,
@@ -301,7 +281,7 @@ def _less(estimate: Estimate, bound: Bound, other: float) -> float | None:
     return None if end is None else stated(end - other)
 
 
-def _refuse_other_bins(path: str, name: MeasureName, old: Measured, new: Estimate) -> None:
+def _refuse_other_bins(path: str, name: MeasureName, old: Bounded, new: Estimate) -> None:
     partition = new.details.get("partition")
     if old.partition is not None and partition != old.partition:
         msg = f"{path}: its {name.value} is over {old.partition}, and here it would be over {partition}"

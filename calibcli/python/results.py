@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from calibcli.codec import ANY_NUMBER, Node
 from calibcli.documents.sealed import canonical_text
-from calibcli.names import ClassMeasure, Inconclusive, MeasureName, VerdictName
+from calibcli.names import Inconclusive, VerdictName
 from calibcli.python.problems import said
 from calibcli.reports.compare import CompareReport, Comparison
 from calibcli.reports.drift import DriftColumn, DriftReport
 from calibcli.reports.leaderboard import LeaderboardReport, Ranking, Standing
 from calibcli.reports.maps import InspectReport
-from calibcli.reports.measure import MeasureReport
+from calibcli.reports.measure import MeasureReport, measures_in
 from calibcli.reports.segments import Segment, SegmentsReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.blocks import Page
@@ -543,12 +543,12 @@ class SavedReport(Named[Estimate | ClassEstimate], Tabled):
     @property
     def measures(self) -> dict[str, Estimate | ClassEstimate]:
         """Every measure by its name, as `Measured` has it; none of a report of `verify`."""
-        return _measures(Node(self.document))
+        return measures_in(Node(self.document))
 
     @property
     def slices(self) -> "dict[str, dict[str, Estimate | ClassEstimate]]":
         """The measures of groups, classes and further scores by key."""
-        return {key: _measures(one) for key, one in Node(self.document).child("slices").members().items()}
+        return {key: measures_in(one) for key, one in Node(self.document).child("slices").members().items()}
 
     @property
     def status(self) -> str | None:
@@ -594,18 +594,6 @@ class SavedReport(Named[Estimate | ClassEstimate], Tabled):
         ]
 
 
-def _measures(body: Node) -> dict[str, Estimate | ClassEstimate]:
-    rows = body.child("table").child("rows").whole()
-    return {name: _estimate(name, one, rows) for name, one in body.child("measures").members().items()}
-
-
-def _estimate(name: str, node: Node, rows: int) -> Estimate | ClassEstimate:
-    known = node.knowing(rows=rows, null_range=_null_range(node))
-    if name in set(ClassMeasure):
-        return ClassEstimate.from_dict(known.knowing(name=ClassMeasure(name)))
-    return Estimate.from_dict(known.knowing(name=Node(name).choice(MeasureName)))
-
-
 def _saved_verdict(group: str, rule: str, node: Node) -> dict[str, object]:
     """Return a verdict of a document as the row that `Verified` has for it."""
     numbers = {name: node.optional(name) for name in ("value", "lower", "upper")}
@@ -625,10 +613,3 @@ def _saved_verdict(group: str, rule: str, node: Node) -> dict[str, object]:
         "reason": words["reason"],
         "assumptions": "; ".join(node.child("assumptions").texts()),
     }
-
-
-def _null_range(node: Node) -> tuple[float, float] | None:
-    """Return the range if calibrated, which reports of earlier versions do not have."""
-    ends = [node.members().get(end) for end in ("null_lower", "null_upper")]
-    low, high = (None if end is None or end.value is None else ANY_NUMBER.read(end) for end in ends)
-    return None if low is None or high is None else (low, high)

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 
 from calibcli.codec import (
     ABSENT,
+    ANY_NUMBER,
     HIDDEN,
     INLINE,
     PART,
@@ -17,6 +18,7 @@ from calibcli.codec import (
     Declared,
     Fraction,
     Key,
+    Node,
     Size,
 )
 from calibcli.names import ClassMeasure, ComparisonName, GroupOrder, MeasureName, ViewName
@@ -285,3 +287,24 @@ class MeasureReport(KeptReport):
         "score.",
     ]:
         return {key: {one.name: Told(one) for one in many} for key, many in self.differences.items()}
+
+
+def measures_in(part: Node) -> dict[str, Estimate | ClassEstimate]:
+    """Return every measure of a document, or of a slice of one, by its name."""
+    return {name: measure_in(part, name) for name in part.child("measures").members()}
+
+
+def measure_in(part: Node, name: str) -> Estimate | ClassEstimate:
+    """Return a measure of a document, or of a slice of one, that has it."""
+    node = part.child("measures").child(name)
+    node = node.knowing(rows=part.child("table").child("rows").whole(), null_range=_null_range(node))
+    if name in set(ClassMeasure):
+        return ClassEstimate.from_dict(node.knowing(name=ClassMeasure(name)))
+    return Estimate.from_dict(node.knowing(name=Node(name).choice(MeasureName)))
+
+
+def _null_range(node: Node) -> tuple[float, float] | None:
+    """Return the range if calibrated, which reports of earlier versions do not have."""
+    ends = [node.members().get(end) for end in ("null_lower", "null_upper")]
+    low, high = (None if end is None or end.value is None else ANY_NUMBER.read(end) for end in ends)
+    return None if low is None or high is None else (low, high)

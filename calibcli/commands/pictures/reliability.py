@@ -81,6 +81,14 @@ class Stated:
         shown = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
         return f"{shown} [{bounds[0]:.{digits}f}, {bounds[1]:.{digits}f}]" if bounds else shown
 
+    def bounds(self, form: str) -> str:
+        """Return a two-sided interval as it stands behind its number, or nothing."""
+        return (
+            ""
+            if self.lower is None or self.upper is None
+            else f"  [{self.lower:{form}}, {self.upper:{form}}]"
+        )
+
     @property
     def at(self) -> str:
         """The confidence in words, or nothing without an interval."""
@@ -264,24 +272,21 @@ def _drawn(measured: Part, *, kind: PlotKind | None) -> Drawn:
 def caption_of(tree: Node, kind: PlotKind) -> tuple[str, ...]:
     """Return the error that the picture encodes, as the report states it, and what it rests on."""
     name = MeasureName.SMECE if kind is PlotKind.SMOOTH else MeasureName.ECE
-    measures, table = tree.child("measures").members(), tree.child("table")
+    measure, table = tree.child("measures").members().get(name.value), tree.child("table")
     rows = rows_line(table.child("rows").whole(), table.child("positive").whole())
-    if name.value not in measures:
+    found = None if measure is None else Stated.read(measure)
+    if measure is None or found is None:
         return (rows,)
-    measure = measures[name.value]
-    value = measure.child("value").number()
     # Over single values of the score it is the error itself.
     binned = "ECE" if table.child("discrete").truth() else "binned ECE"
     words = "smECE" if name is MeasureName.SMECE else binned
     # Errors of rare events are small, and four decimals would round them away.
-    places = 4 if value >= _SMALL else 6
-    if bounds := _bounds(measure, f".{places}f"):
-        bounds += f" at {measure.child('confidence').number() * 100:.4g} % confidence"
+    form = f".{4 if found.value >= _SMALL else 6}f"
     ends = [measure.members().get(end) for end in ("null_lower", "null_upper")]
-    low, high = (f"{end.number():.{places}f}" if end and end.value is not None else "" for end in ends)
+    low, high = (f"{end.number():{form}}" if end and end.value is not None else "" for end in ends)
     expected = f"; by chance {low} to {high}" if low and high else ""
     weighted = ", weighted by importance" if table.child("weighted").truth() else ""
-    return f"{words} {value:.{places}f}{bounds}", f"{rows}{weighted}{expected}"
+    return f"{words} {found.value:{form}}{found.bounds(form)}{found.at}", f"{rows}{weighted}{expected}"
 
 
 def residual_diagram(request: PlotRequest) -> Diagram:
@@ -302,20 +307,11 @@ def residual_drawn(measured: Part, *, by_bins: bool) -> Drawn:
 
 
 def _bias(measured: Part) -> list[str]:
-    bias = measured.tree.child("measures").members().get(MeasureName.BIAS.value)
-    if bias is None:
+    found = measured.stated(MeasureName.BIAS)
+    if found is None:
         return []
-    value = bias.child("value").number()
-    signed = f"+.{4 if abs(value) >= _SMALL else 6}f"
-    return [f"Mean label - mean score {value:{signed}}{_bounds(bias, signed)}"]
-
-
-def _bounds(measure: Node, form: str) -> str:
-    """Return a two-sided interval as it stands behind its number, or nothing."""
-    if measure.optional("lower") is None or measure.optional("upper") is None:
-        return ""
-    lower, upper = measure.child("lower").number(), measure.child("upper").number()
-    return f"  [{lower:{form}}, {upper:{form}}]"
+    signed = f"+.{4 if abs(found.value) >= _SMALL else 6}f"
+    return [f"Mean label - mean score {found.value:{signed}}{found.bounds(signed)}"]
 
 
 # So many panels stand beside each other.
