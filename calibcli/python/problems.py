@@ -22,8 +22,9 @@ _TWO_SCORES = "-s a -s b"
 # In a sentence an option is written as in a shell, after it what may be its value. What stands before here is
 # left as it is: a command to type, and what a user wrote, which is quoted or has dashes within a word.
 _PARTS = re.compile(
-    r"""`calibcli [^`]*`|-s a -s b|(?<!\w)(?:'[^']*'|"[^"]*")"""
-    r"""|(?<![\w./-])--([a-z][a-z-]*[a-z])(?:[ =]('[^']*'|[\w.:/*,-]*[\w*]))?"""
+    r"""`calibcli [^`]*`|-s a -s b|-s (?P<score>'[^']*'|\S+) -y (?P<label>'[^']*'|\S+)"""
+    r"""|(?<!\w)(?:'[^']*'|"[^"]*")"""
+    r"""|(?<![\w./-])--(?P<option>[a-z][a-z-]*[a-z])(?:[ =](?P<value>'[^']*'|[\w.:/*,-]*[\w*]))?"""
 )
 _NUMBER = re.compile(r"\d[\d.]*")
 # Modules whose lines no warning is of.
@@ -97,11 +98,20 @@ def warn_of(notes: Iterable[str]) -> None:
 
 def said(text: str) -> str:
     """Return a sentence with options as keywords: `--scale logit` as `scale='logit'`."""
-    return _PARTS.sub(_keyword, text)
+    return _PARTS.sub(_joined, text)
+
+
+def _joined(found: re.Match[str]) -> str:
+    """Return a part of a sentence, and a word between two values that stood beside each other."""
+    part = _keyword(found)
+    beside = found.group("option") and "=" in part and found.string.startswith(" --", found.end())
+    return f"{part} and" if beside else part
 
 
 def _keyword(found: re.Match[str]) -> str:
-    option, value = found.groups()
+    option, value, *columns = found.group("option", "value", "score", "label")
+    if columns[0] is not None:
+        return "score={!r}, label={!r}".format(*(name.strip("'") for name in columns))
     if option is None:
         return "score=['a', 'b']" if found.group() == _TWO_SCORES else found.group()
     declared = _options().get(option)

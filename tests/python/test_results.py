@@ -456,7 +456,11 @@ def test_labels_in_hints_are_texts_of_python() -> None:
         caught.value.hint
         == "pass positive='churn' or positive='stay': the label whose probability the score is"
     )
+    with pytest.raises(calibcli.InputProblem) as caught:
+        calibcli.measure([0, 1, 1], [0.2, 0.7, 0.9])
+    assert caught.value.hint == "are score and label swapped? Try score='label', label='score'"
     assert said("--classes a,b,c names the classes") == "classes='a,b,c' names the classes"
+    assert said("--max-ece 0.05 --confidence 0.99, or") == "max_ece=0.05 and confidence=0.99, or"
     assert said("add --artifact cal.json") == "add artifact='cal.json'"
     assert said("as --positive says") == "as positive says"
     assert said("pass --delimiter tab") == "pass delimiter='tab'"
