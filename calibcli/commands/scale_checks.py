@@ -106,16 +106,19 @@ class Seen:
     Args:
         values: How many different ones there are, or as many as were looked for.
         resolution: By how much a score may have moved.
+        hard: Whether every one is 0 or 1.
     """
 
     rows: int
     quantiles: tuple[float, ...]
     values: int
     resolution: float = 0.0
+    hard: bool = False
 
 
 def seen_in(table: "Table") -> Seen:
-    return Seen(table.total_rows, score_quantiles(table), table.distinct, table.resolution)
+    hard = table.distinct <= len(_LABELS) and _LABELS.issuperset(table.score.tolist())
+    return Seen(table.total_rows, score_quantiles(table), table.distinct, table.resolution, hard)
 
 
 def read_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyType({})) -> tuple[str, ...]:
@@ -268,12 +271,14 @@ class ScaleCheck:
         self._kept: list[Floats] = []
         self._size = 0
         self._ends = (math.inf, -math.inf)
+        self._hard = True
 
     def add(self, scores: Floats) -> None:
         """Look at some scores, in the order of the file."""
         if not scores.size:
             return
         self._ends = min(self._ends[0], float(scores.min())), max(self._ends[1], float(scores.max()))
+        self._hard = self._hard and bool(((scores == 0.0) | (scores == 1.0)).all())
         some = scores[-self._rows % self._step :: self._step]
         self._rows += scores.size
         self._kept.append(some.copy())
@@ -295,13 +300,14 @@ class ScaleCheck:
         every = np.concatenate(self._kept)
         lowest, *inner, highest = quantiles_of(every)
         lowest, highest = min(lowest, self._ends[0]), max(highest, self._ends[1])
-        return Seen(self._rows, (lowest, *inner, highest), int(run_starts(np.sort(every)).size))
+        values = int(run_starts(np.sort(every)).size)
+        return Seen(self._rows, (lowest, *inner, highest), values, hard=self._hard)
 
 
 def scale_notes(seen: Seen | None, artifact: "OneMap", *, column: str) -> tuple[str, ...]:
     """Refuse scores that are on another scale than those of a fit, and return what is to be said of others.
 
-    Scores that seem to be outputs of the map itself are said to be.
+    Scores that seem to be outputs of the map itself are said to be, and labels in the place of scores.
 
     They are refused where all of these hold: there are at least 100 rows and 20 different scores; their
     log-odds spread at least three times as far as those of the fit rows, or a third as far or less; half of
@@ -322,8 +328,9 @@ def scale_notes(seen: Seen | None, artifact: "OneMap", *, column: str) -> tuple[
             return (f"{column}: {_TWICE}",)
         if (instead := _hundredfold(seen, scale, fitted=there)) is not None:
             return (f"{column}: {_HUNDREDFOLD.format(instead, _WAYS[instead].removeprefix('pass '))}",)
-    if _all_outputs(seen, artifact):
-        return (f"{column}: {_TWICE}",)
+    hard = seen.hard and scale is not Scale.LOGIT and not _LABELS.issuperset(fitted or _LABELS)
+    if hard or _all_outputs(seen, artifact):
+        return (f"{column}: {_HARD if hard else _TWICE}",)
     if scale is not Scale.LOGIT or not _within(seen, 1.0):
         return ()
     # Of fit rows that all lay there, too, nothing is odd.

@@ -375,3 +375,12 @@ def test_predicted_labels_in_place_of_probabilities_are_noted(run: Run, tmp_path
             ended = run(*words, *requested)
             assert ended.code in (0, 4), ended.err
             assert (said in " ".join((ended.out + ended.err).split())) == expected, (name, words)
+        # Unless a map was fitted to such scores.
+        for fitted_to, noted in ((rng.random(300), expected), (rng.integers(0, 2, 300), False)):
+            rows_of_fit = in_csv(tmp_path / "fit.csv", {"s": fitted_to, "y": rng.random(300) < 0.5})
+            artifact = tmp_path / "map.json"
+            run("fit", rows_of_fit, "-s", "s", "-y", "y", "-m", "platt", "-o", artifact, "--force", code=0)
+            for words in (["apply", artifact, path, "-s", "s", "-o", tmp_path / "out.csv", "--force"],
+                          ["measure", *requested, "--artifact", artifact, "-m", "bias"]):  # fmt: skip
+                ended = run(*words, code=0)
+                assert (said in " ".join((ended.out + ended.err).split())) == noted, (name, words)
