@@ -26,6 +26,9 @@ _LETTERS = 7.5
 # Height of a line in letters, and between names, numbers and the axes as a part of these.
 _LINE, _GAP = 1.35, 0.02
 
+# So many places above and below are tried for the numbers.
+_TRIED = 9
+
 _POINTS = 72.0
 
 # So many bars show where scores lie, and by log-odds the curve is drawn at so many places and its own.
@@ -167,8 +170,8 @@ def _draw_scores(axes: Axes, panel: Panel, curve: ClinicalCurve) -> None:
 
 
 def _write_box(panel: Panel, curve: ClinicalCurve) -> None:
-    """Write the numbers into the upper left corner, or the lower right one where the curve is there."""
-    axes, look, limits, groups = panel.main, panel.look, panel.limits, curve.groups
+    """Write the numbers where they hide least: in the upper left or lower right corner, or beside it."""
+    axes, look = panel.main, panel.look
     size, across = look.points(_LETTERS), inches_wide(axes)
     names, numbers = zip(*curve.box, strict=True)
     indent, width = (
@@ -176,21 +179,40 @@ def _write_box(panel: Panel, curve: ClinicalCurve) -> None:
     )
     # The panel is as high as wide.
     height = len(names) * _LINE * size / _POINTS / across + 2.0 * _GAP
-    along = limits.shares(np.concatenate((curve.at, groups.score)))
-    tops = np.fmax(
-        np.concatenate((curve.upper, groups.rate_upper)), np.concatenate((curve.rate, groups.rate))
-    )
-    reached = np.nan_to_num(limits.shares(tops)[along < indent + width + _GAP]).max(initial=0.0)
-    free = float(reached) < 1.0 - height
-    x, y, vertical = (_GAP, 1.0 - _GAP, "top") if free else (1.0 - indent - width, _GAP, "bottom")
+    steps = np.linspace(0.0, 1.0, _TRIED)
+    left, right = _GAP, 1.0 - indent - width
+    places = [(left + (right - left) * step, 1.0 - height) for step in steps]
+    places += [(right + (left - right) * step, 0.0) for step in steps]
+    hidden = [_hidden(curve, panel.limits, (x, x + indent + width, y, y + height)) for x, y in places]
+    # A corner is looked at first, and left only for less.
+    order = sorted(range(2 * _TRIED), key=lambda k: (hidden[k], k % _TRIED, k))
+    x, y = places[order[0]]
     letters: dict[str, Any] = {
-        **look.letters(look.palette.ink, size), "transform": axes.transAxes, "va": vertical, "ha": "left",
+        **look.letters(look.palette.ink, size), "transform": axes.transAxes, "va": "center", "ha": "left",
         "linespacing": _LINE, "zorder": 5.0,
     }  # fmt: skip
-    # One sheet below both columns, which would each lie on a band like a label of its own.
-    corner = (x - 0.5 * _GAP, 1.0 - height if free else 0.0)
-    sheet = Rectangle(corner, indent + width, height, transform=axes.transAxes, zorder=4.9)
-    sheet.set(facecolor=look.palette.paper, edgecolor="none", alpha=0.85)
+    # One sheet below both columns, which would each lie on a band like a label of its own; the band shines
+    # through.
+    sheet = Rectangle((x - 0.5 * _GAP, y), indent + width, height, transform=axes.transAxes, zorder=4.9)
+    sheet.set(facecolor=look.palette.paper, edgecolor="none", alpha=0.5)
     axes.add_patch(sheet)
     for column, shift in ((names, 0.0), (numbers, indent)):
-        axes.text(x + shift, y, "\n".join(column), **letters)
+        axes.text(x + shift, y + 0.5 * height, "\n".join(column), **letters)
+
+
+def _hidden(curve: ClinicalCurve, limits: Limits, box: tuple[float, float, float, float]) -> float:
+    """Return how much of the band, the curve and the groups' intervals lies in a part of the axes."""
+    left, right, low, high = box
+    groups, room, found = curve.groups, _GAP, 0.0
+    for at, least, rate, most in (
+        (curve.at, curve.lower, curve.rate, curve.upper),
+        (groups.score, groups.rate_lower, groups.rate, groups.rate_upper),
+    ):
+        along = limits.shares(at)
+        inside = (along > left - room) & (along < right + room)
+        bottom, top = (
+            limits.shares(edge(one, rate))[inside] for edge, one in ((np.fmin, least), (np.fmax, most))
+        )
+        met = np.minimum(top, high) + room - np.maximum(bottom, low)
+        found += float(np.nan_to_num(np.maximum(met, 0.0)).sum()) / along.size
+    return found

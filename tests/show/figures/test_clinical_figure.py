@@ -50,6 +50,22 @@ def test_numbers_stand_in_the_free_corner(size: FigureSize, power: float, *, upp
     assert names.get_window_extent().x1 < numbers.get_window_extent().x0
 
 
+def test_numbers_hide_no_end_of_the_band_where_another_place_is_free() -> None:
+    """Few events: the band reaches into both corners, wide at the lowest scores and beyond the last."""
+    rng = np.random.default_rng(0)
+    score = logistic(rng.normal(-2.3, 1.1, 180))
+    table = ScoreTable.from_rows(score, rng.random(180) < score)
+    curve = clinical_curve(table, smoother=Smoother.SPLINE, box=BOX, confidence=0.95, seed=0)
+    figure = figure_of(curve, WORDS, look=look_of(FigureSize.PAGE, Theme.LIGHT))
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    for text in axes.texts:
+        box = text.get_window_extent()
+        for ends in (curve.lower, curve.upper, curve.rate):
+            places = axes.transData.transform(np.stack((curve.at, ends), axis=1))
+            assert not any(box.contains(*place) for place in places)
+
+
 def test_the_spline_is_drawn_by_log_odds_as_it_is() -> None:
     """Of rare events too, where all but a few scores are nearer to 0 than the second of even places."""
     rng = np.random.default_rng(3)
