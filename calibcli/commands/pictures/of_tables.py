@@ -440,7 +440,7 @@ def risk_coverage_drawn(table: Table, asked: Asked) -> Drawn:
     curve = risk_coverage_curve(table, confidence=asked.options.confidence)
     area = aurc(table, confidence=asked.options.confidence)
     places, rows = places_for(area.value), rows_line(table.total_rows, table.total_positive_rows)
-    found = [(one, float(curve.risk[np.searchsorted(curve.coverage, one)])) for one in _TOLD]
+    found = [(one, float(np.interp(one, curve.coverage, curve.risk))) for one in _TOLD]
     told = ", ".join(f"{100.0 * risk:.3g} % of the surest {percent(one)}" for one, risk in found)
     return Drawn(
         curve,

@@ -257,8 +257,8 @@ _HIGHEST = 1.6
 _FIRST = 0.02
 
 _RULE = (
-    "Rows are kept from the highest score down, equal scores together; risk is the share of label 0 among "
-    "them. The area under the curve is the average over all orders of rows with equal scores."
+    "Rows are kept from the highest score down; risk is the share of label 0 among them. Where rows with "
+    "equal scores are kept in part, it is the average over all their orders."
 )
 
 

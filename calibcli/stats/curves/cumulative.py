@@ -7,7 +7,7 @@ import numpy as np
 from calibcli.names import PlotKind
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
-from calibcli.stats.curves.limits import Spread, thinned
+from calibcli.stats.curves.limits import PARTS, Spread, thinned
 from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.table import Arrays, Floats
 from calibcli.stats.table.grid import Table, residuals
@@ -79,11 +79,12 @@ class RiskCoverageCurve(Arrays):
     """The share of label 0 among the rows with the highest scores; arrays have shape (n_points,).
 
     Args:
-        coverage: Share of the rows that are kept, those of equal scores together; ascending to 1.
-        risk: Share of label 0 among them.
+        coverage: Share of the rows that are kept; ascending to 1.
+        risk: Share of label 0 among them; where rows of equal scores are kept in part, over all their orders.
         least: The same if every row of label 1 had a higher score than any of label 0.
         score: The lowest score that is kept.
-        lower: Lower ends of pointwise intervals; NaN with importance weights.
+        lower: Lower ends of pointwise intervals, between blocks of equal scores as the risk is; NaN with
+            importance weights.
         band: What these are.
     """
 
@@ -105,7 +106,7 @@ class RiskCoverageCurve(Arrays):
 
 
 def risk_coverage_curve(table: Table, *, confidence: float) -> RiskCoverageCurve:
-    """Return the risk at every coverage that a lowest score leaves.
+    """Return the risk at every coverage that a lowest score leaves, and between them.
 
     References:
         El-Yaniv & Wiener (2010), JMLR 11; Geifman & El-Yaniv (2017), NeurIPS.
@@ -116,18 +117,23 @@ def risk_coverage_curve(table: Table, *, confidence: float) -> RiskCoverageCurve
     kept, wrong = np.cumsum(rows), np.cumsum(np.maximum(rows - right, 0.0))
     total = float(kept[-1])
     places = thinned(kept / total, wrong / kept)
-    kept, wrong = kept[places], wrong[places]
-    lower = upper = np.full(kept.size, np.nan)
+    whole, risk = kept[places], (wrong / kept)[places]
+    lower = upper = np.full(whole.size, np.nan)
     band = _NO_WEIGHTED_BAND
     if not table.weighted:
-        lower, upper = clopper_pearson(wrong, kept, delta_each_side=(1.0 - confidence) / 2.0)
+        lower, upper = clopper_pearson(wrong[places], whole, delta_each_side=(1.0 - confidence) / 2.0)
         band = f"{percent(confidence)} intervals of the risk at each coverage by itself (Clopper-Pearson)"
-    right_rows = total - float(np.maximum(rows - right, 0.0).sum())
+    # Over all orders of equal scores what is wrong grows in a straight line, and so its share does not.
+    kept = np.union1d(whole, total * (np.arange(1, PARTS) / PARTS))
+    ends = np.concatenate(([0.0], whole))
+    risk, lower, upper = (
+        np.interp(kept, ends, np.concatenate(([0.0], whole * one))) / kept for one in (risk, lower, upper)
+    )
     return RiskCoverageCurve(
         coverage=np.minimum(kept / total, 1.0),
-        risk=wrong / kept,
-        least=np.maximum(kept - right_rows, 0.0) / kept,
-        score=table.score[some][places],
+        risk=risk,
+        least=np.maximum(kept - total * (1.0 - risk[-1]), 0.0) / kept,
+        score=table.score[some][places][np.searchsorted(whole, kept)],
         lower=lower,
         upper=upper,
         band=band,

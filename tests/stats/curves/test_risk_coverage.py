@@ -14,6 +14,8 @@ from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves.cumulative import risk_coverage_curve
+from calibcli.stats.curves.limits import PARTS
+from calibcli.stats.measures.discrimination import aurc
 from calibcli.stats.table import ScoreTable
 from picture_checks import clashes
 
@@ -32,15 +34,34 @@ def test_every_point_is_the_share_of_errors_among_rows_at_or_above_its_score(
     """With its exact interval; the last point is all rows, and no order is better than the best."""
     score, label = rows(seed, n, values)
     curve = risk_coverage_curve(ScoreTable.from_rows(score, label), confidence=0.9)
-    for place, least in enumerate(curve.score.tolist()):
+    for least in np.unique(score).tolist():
         kept = ~label[score >= least]
+        place = int(np.argmin(np.abs(curve.coverage - kept.size / n)))
         assert curve.coverage[place] == pytest.approx(kept.size / n)
+        assert curve.score[place] == least
         assert curve.risk[place] == pytest.approx(kept.mean())
         interval = binomtest(int(kept.sum()), kept.size).proportion_ci(0.9, method="exact")
         assert (curve.lower[place], curve.upper[place]) == pytest.approx((interval.low, interval.high))
     assert curve.coverage[-1] == 1.0
     assert curve.base == pytest.approx(1.0 - label.mean())
     assert (curve.least <= curve.risk + 1e-12).all()
+
+
+@given(seed=st.integers(0, 999), n=st.integers(1, 60), values=st.sampled_from([1, 2, 7]))
+def test_equal_scores_that_are_kept_in_part_are_kept_in_every_order(seed: int, n: int, values: int) -> None:
+    """So the area under the line is the AURC beside it, and the best order bends where it does."""
+    score, label = rows(seed, n, values)
+    table = ScoreTable.from_rows(score, label)
+    curve = risk_coverage_curve(table, confidence=0.9)
+    share = np.arange(1, n + 1) / n
+    wrong, best = (
+        np.interp(share, [0.0, *curve.coverage], [0.0, *(curve.coverage * one)])
+        for one in (curve.risk, curve.least)
+    )
+    assert np.mean(wrong / share) == pytest.approx(aurc(table, confidence=0.9).value)
+    assert best == pytest.approx(np.maximum(share - label.mean(), 0.0), abs=1.0 / PARTS)
+    assert (curve.lower <= curve.risk + 1e-12).all()
+    assert (curve.risk <= curve.upper + 1e-12).all()
 
 
 def test_weights_have_no_interval_and_no_rows_no_curve() -> None:
