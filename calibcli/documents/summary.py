@@ -53,6 +53,9 @@ _GRID: tuple[Column, ...] = ("code", "rows", "positive_rows", "below_positive", 
 
 _UNIT = float(1 << 52)
 
+# Rounding of sums of squares, and of the few digits that squares of tiny weights have.
+_MORE, _TINY = 1.0 + 1e-6, 1e-300
+
 
 def columns_of(table: Table) -> dict[Column, str]:
     names = _GRID if isinstance(table, GridTable) else (*_EXACT, *(_WEIGHTS if table.weighted else ()))
@@ -70,7 +73,7 @@ def table_of(node: Node, *, kind: str, distinct: int) -> Table:
     sums = None
     if weighted:
         sums = WeightColumns(*(_real(node.child(name), distinct) for name in _WEIGHTS))
-        _check_weights(sums, node)
+        _check_weights(sums, rows, positive, node)
     try:
         return ScoreTable(_real(node.child("score"), distinct), rows, positive, sums)
     except ValueError as error:
@@ -107,12 +110,24 @@ def _check_counts(rows: Integers, positive: Integers, node: Node, *, least: int)
         raise node.child("positive_rows").problem(msg)
 
 
-def _check_weights(sums: WeightColumns, node: Node) -> None:
+def _check_weights(sums: WeightColumns, rows: Integers, positive: Integers, node: Node) -> None:
+    """Refuse sums of weights that so many rows, and so many with label 1, cannot have."""
     for whole, part in (("weight", "positive"), ("weight_sq", "positive_sq")):
         most, some = getattr(sums, whole), getattr(sums, part)
-        if np.any(some < 0.0) or np.any(some > most):
-            msg = f"lies outside 0 .. {whole}"
+        all_of_it = some == most
+        if np.any(some < 0.0) or np.any(some > most) or not all_of_it[positive == rows].all():
+            msg = f"lies outside 0 .. {whole}, or is less of it where every row has label 1"
             raise node.child(part).problem(msg)
+    for total, squares, counted, name in (
+        (sums.weight, sums.weight_sq, rows, "weight_sq"),
+        (sums.positive, sums.positive_sq, positive, "positive_sq"),
+    ):
+        # Of weights that add up to the same, one alone has the largest squares, and equal ones the least.
+        most = total**2
+        least = np.where(counted > 0, most / np.maximum(counted, 1), np.where(total > 0.0, np.inf, 0.0))
+        if np.any(squares > _MORE * most + _TINY) or np.any(squares < least / _MORE - _TINY):
+            msg = "is no sum of squares of as many weights as there are rows"
+            raise node.child(name).problem(msg)
 
 
 def _grid(columns: Mapping[str, Integers], node: Node) -> GridTable:

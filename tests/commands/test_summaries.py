@@ -366,15 +366,37 @@ GRID: list[tuple[tuple[str, ...], object, str]] = [
 ]
 
 
+# One row of weight 1 and label 1, two of weights 2 and 3 of which the latter has label 1.
+WEIGHTED: list[tuple[tuple[str, ...], object, str]] = [
+    (("table", "columns", "positive"), packed(1, 9, kind="<f8"), "$.table.columns.positive: lies outside"),
+    (("table", "columns", "positive"), packed(0.5, 3, kind="<f8"), "less of it where every row has label 1"),
+    (("table", "columns", "positive_sq"), packed(1, 40, kind="<f8"), "$.table.columns.positive_sq: lies"),
+    (("table", "columns", "weight_sq"), packed(1, 26, kind="<f8"), "$.table.columns.weight_sq: is no sum"),
+    (("table", "columns", "weight_sq"), packed(1, 12, kind="<f8"), "$.table.columns.weight_sq: is no sum"),
+    (("table", "columns", "positive_sq"), packed(1, 8, kind="<f8"), "$.table.columns.positive_sq: is no sum"),
+    (("table", "columns", "positive_rows"), packed(1, 0, kind="<i8"), "$.table.columns.positive_sq: is no"),
+]
+
+
 @pytest.mark.parametrize(
-    ("kind", "damage"), [*(("exact", one) for one in EXACT), *(("grid", one) for one in GRID)]
+    ("kind", "damage"),
+    [
+        *(("exact", one) for one in EXACT),
+        *(("grid", one) for one in GRID),
+        *(("weighted", one) for one in WEIGHTED),
+    ],
 )
 def test_damaged_summaries_are_refused_with_the_place(
     tmp_path: Path, kind: str, damage: tuple[tuple[str, ...], object, str]
 ) -> None:
     """Whatever is in them."""
-    table = ScoreTable.from_rows(np.array([0.25, 0.5, 0.5]), np.array([True, False, True]))
-    document: dict[str, Any] = document_of(grid_of(table) if kind == "grid" else table).to_dict()
+    weight = np.array([1.0, 2.0, 3.0]) if kind == "weighted" else None
+    table = ScoreTable.from_rows(np.array([0.25, 0.5, 0.5]), np.array([True, False, True]), weight=weight)
+    weights = None if weight is None else WeightMeaning.IMPORTANCE
+    document: dict[str, Any] = document_of(
+        grid_of(table) if kind == "grid" else table, weights=weights
+    ).to_dict()
+    TableDocument.from_dict(Node(document))
     (*path, last), value, said = damage
     inner = document
     for key in path:
