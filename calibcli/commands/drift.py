@@ -9,6 +9,7 @@ import numpy as np
 
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.reading import read_rows, rounding_notes
+from calibcli.commands.scale_checks import unfitted_notes
 from calibcli.data.files import refuse_read_once, same_file, shown_path
 from calibcli.data.tally import NOTHING, ExtrasRequest
 from calibcli.errors import IdleOption, UsageProblem
@@ -168,7 +169,9 @@ def _shifted(
 
 def _read(rows: RowRequest, source: RowSource) -> Gathered:
     extras = ExtrasRequest(sliced=(RAW,)) if rows.columns.by else NOTHING
-    return read_rows(replace(rows, inputs=[source]), extras_request=extras, labelled=False)
+    read = read_rows(replace(rows, inputs=[source]), extras_request=extras, labelled=False)
+    # Said of each file: the scale holds for both, and one of them may have another.
+    return replace(read, input=replace(read.input, notes=(*read.input.notes, *unfitted_notes(read))))
 
 
 def _sorted(column: DriftColumn, order: GroupOrder, scores: Mapping[str, float]) -> DriftColumn:

@@ -130,7 +130,7 @@ def read_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyTy
     Args:
         further: The names of further scores, by the keys of their tables.
     """
-    return (*_of_scale(gathered, further), *label_notes(gathered, further))
+    return (*unfitted_notes(gathered, further), *label_notes(gathered, further))
 
 
 def _tables_of_scores(gathered: "Gathered", further: Mapping[str, str]) -> dict[str, "Table"]:
@@ -206,7 +206,10 @@ def weights_by_label(table: "Table") -> tuple[float, float] | None:
     return None if math.isclose(one, other, rel_tol=_ROUNDED) else (one, other)
 
 
-def _of_scale(gathered: "Gathered", further: Mapping[str, str]) -> tuple[str, ...]:
+def unfitted_notes(
+    gathered: "Gathered", further: Mapping[str, str] = MappingProxyType({})
+) -> tuple[str, ...]:
+    """Return which scores seem to be on another scale than they were read on, or to be labels."""
     raw, scale = gathered.tables["raw"], gathered.resolved.requested.read_as
     if gathered.sums is not None and scale is Scale.LOGIT:
         enough = raw.total_rows >= _FEWEST

@@ -129,6 +129,10 @@ def _of_others(problem: Exception) -> str | None:
     return f"{found}, and is 1 - alpha" if found and word == "alpha" else found
 
 
+# Commands that read scores without what became of them.
+_UNLABELLED = ("plan", "drift", "apply")
+
+
 def _elsewhere(problem: Exception, command: str) -> str | None:
     """Return which other commands have an option that this one has not, or that it takes without a name."""
     from calibcli.shell.commands import COMMANDS
@@ -146,8 +150,8 @@ def _elsewhere(problem: Exception, command: str) -> str | None:
     found = [other for other, taken in every.items() if key in taken]
     if not key or not found:
         return None
-    if (here, key) == ("plan", "label"):
-        return "a plan is made from scores alone: leave the label out"
+    if key == "label" and here in _UNLABELLED:
+        return f"{here} reads scores alone: leave the label out"
     where = f"{', '.join(found[:-1])} and {found[-1]}" if found[1:] else found[0]
     return f"{name} is an option of {where}: calibcli {found[0]} --help"
 

@@ -359,6 +359,20 @@ def test_percentages_that_are_all_below_1_are_noted_beside_the_fit_rows(run: Run
         assert "would lie where" not in run(*measure[:1], paths[own], *measure[2:], code=0).out
 
 
+def test_a_file_of_a_shift_that_seems_to_be_on_another_scale_is_noted(run: Run, tmp_path: Path) -> None:
+    """Old probabilities beside new percentages are no shift: `--scale` holds for both files."""
+    share = np.random.default_rng(3).uniform(0.001, 0.4, 300)
+    old, new, hard = (
+        in_csv(tmp_path / f"{name}.csv", {"pd": pd})
+        for name, pd in (("old", share), ("new", 100.0 * share), ("hard", np.round(share + 0.3)))
+    )
+    said = "no value is above 1, and they were read as percentages"
+    shown = run("drift", old, new, "-s", "pd", "--scale", "percent", code=0).out
+    assert shown.count(said) == 1
+    assert shown.index("old  ") < shown.index(said) < shown.index("new  ")
+    assert "every score is 0 or 1" in run("drift", old, hard, "-s", "pd", code=0).out
+
+
 def test_predicted_labels_in_place_of_probabilities_are_noted(run: Run, tmp_path: Path) -> None:
     """As where columns were mixed up; fewer than 100 rows, and one score between, say nothing."""
     rng = np.random.default_rng(2)
