@@ -18,7 +18,15 @@ from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, NEAREST, logistic
 from calibcli.stats.recalibrators.selection import over_folds
 from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
 from calibcli.stats.table.grid import score_quantiles
-from calibcli.stats.table.levels import MISSING, OTHER, Levels, Mixed, interval_words, number_words
+from calibcli.stats.table.levels import (
+    MISSING,
+    MOST_NUMBERS,
+    OTHER,
+    Levels,
+    Mixed,
+    interval_words,
+    number_words,
+)
 from calibcli.stats.table.sliced import Leaves
 from calibcli.values import dataclass
 
@@ -68,6 +76,11 @@ class SegmentColumn(Declared):
 
     @classmethod
     def of(cls, levels: Levels) -> Self:
+        """Return levels as a document keeps them: values are compared with them exactly."""
+        if levels.rounded and levels.numbers.size:
+            msg = f"column {levels.name!r} holds over {MOST_NUMBERS:,} different numbers as categories"
+            hint = "make all its values numbers, which are cut into intervals, or name another column"
+            raise InputProblem(msg, hint)
         texts = sorted(levels.texts, key=lambda text: levels.texts[text])
         kind: Literal["categories", "numbers"] = "numbers" if levels.ends else "categories"
         numbers = tuple(levels.numbers.tolist())

@@ -22,7 +22,7 @@ LEAST_ROWS_EACH = 2
 # So many values without a level are kept by name.
 _MOST_RARE = 1_000
 # More different numbers than these are kept to 20 bits of their mantissa, which moves a cut by a millionth.
-_MOST_NUMBERS = 1 << 20
+MOST_NUMBERS = 1 << 20
 _KEPT_BITS = np.int64(-1 << 32)
 _MOST_TEXTS = 1_000_000
 OTHER, MISSING = "(other)", "(missing)"
@@ -50,7 +50,7 @@ class RunningValues:
 
     def __init__(self, name: str, *, rounded: bool = False) -> None:
         self.name = name
-        self._numbers = Parts(self._summed, _size, least=_MOST_NUMBERS)
+        self._numbers = Parts(self._summed, _size, least=MOST_NUMBERS)
         self._texts: Counter[str] = Counter()
         self._missing = 0
         self._rounded = rounded
@@ -144,7 +144,7 @@ class RunningValues:
             if self._rounded:
                 value = _coarse(value)
             distinct, place = np.unique(value, return_inverse=True)
-            if self._rounded or distinct.size <= _MOST_NUMBERS:
+            if self._rounded or distinct.size <= MOST_NUMBERS:
                 break
             self._rounded = True
         total = np.zeros(distinct.size, np.int64)

@@ -153,9 +153,9 @@ def test_both_sides_are_rounded_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     piles = np.repeat(rng.random(5), 200)
     few, many = (np.concatenate((piles, rng.random(rows))) for rows in (20, 30))
     for old, new in ((few, many), (many, few)):
-        monkeypatch.setattr(module, "_MOST_NUMBERS", 1_000)
+        monkeypatch.setattr(module, "MOST_NUMBERS", 1_000)
         exact = shifted(old, new)
-        monkeypatch.setattr(module, "_MOST_NUMBERS", 30)
+        monkeypatch.setattr(module, "MOST_NUMBERS", 30)
         rounded = shifted(old, new)
         assert rounded.p_value > 0.05
         assert (rounded.old.tolist(), rounded.new.tolist()) == (exact.old.tolist(), exact.new.tolist())

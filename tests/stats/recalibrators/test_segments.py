@@ -33,7 +33,7 @@ from calibcli.stats.recalibrators.segments import (
     completed,
     fit_segments,
 )
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, levels
 from calibcli.stats.table.levels import Mixed, RunningValues
 from calibcli.stats.table.sliced import RunningSlices
 
@@ -210,6 +210,16 @@ def test_new_values_are_others_and_counted() -> None:
     alone = found.predict(np.full(3, 0.3), values)
     assert np.isfinite(alone).all()
     assert alone[1] == pytest.approx(found.predict(np.array([0.3]))[0], abs=0.1)
+
+
+def test_very_many_numbers_among_texts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are counted rounded, and a map that compares values exactly would find none of its levels."""
+    monkeypatch.setattr(levels, "MOST_NUMBERS", 30)
+    column, none = RunningValues("size"), np.full(50, -1)
+    column.add_rows(Mixed(np.append(np.linspace(0.1, 9.9, 50), np.nan), np.append(none, 0), ("?",)))
+    found = column.levels(most=5)
+    with pytest.raises(InputProblem, match="'size' holds over 1,048,576 different numbers"):
+        completed([found])
 
 
 def test_numbers_are_cut_and_neighbours_are_alike() -> None:

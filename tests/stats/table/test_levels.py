@@ -94,7 +94,7 @@ columns = st.lists(
 def test_parts_make_the_levels_of_the_whole(values: list[Value], cut: int, most: int, few: int) -> None:
     """Parts in either order give the levels of all rows, also where numbers are rounded."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_MOST_NUMBERS", few)
+        patch.setattr(module, "MOST_NUMBERS", few)
         whole = levels_of(values, most=most)
         parts = []
         for part in (values[:cut], values[cut:]):
