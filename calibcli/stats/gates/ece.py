@@ -8,7 +8,7 @@ import numpy as np
 
 from calibcli.names import Binning, Target
 from calibcli.options.rules import Rule
-from calibcli.stats.bounds.betting import stakes_of_gate, stakes_of_rows
+from calibcli.stats.bounds.betting import log_sum, stakes_of_gate, stakes_of_rows
 from calibcli.stats.bounds.proportion import deviation_of_a_mean
 from calibcli.stats.gates.claim import ONE_LOOK, Bounds, Claim, Ground, RowsNeeded, Verdict
 from calibcli.stats.gates.rows_needed import first_rows, fresh_scores, price_of_bets, promise, rows_needed
@@ -93,13 +93,14 @@ class DceGrowth:
     def __init__(self, table: Table) -> None:
         self._table = table
         self._variance = float(open_variance(table).sum()) / table.total_rows
-        self._fresh = table if looks_discrete(table) else _refreshed(table)
+        self._few = looks_discrete(table)
+        self._fresh = table if self._few else _refreshed(table)
 
     def calibrated(self, rows: float, *, finer: bool = False) -> float:
         """Return the estimate that calibrated labels have on average at a number of rows, over the finer bins
         that are bet on too if `finer`.
         """
-        ahead = _AHEAD if looks_discrete(self._table) else [1.0]
+        ahead = _AHEAD if self._few else [1.0]
         counts = {number_of_bins(math.ceil(rows * one)) for one in ahead}
         return max(
             sum(_over_bins(self._fresh, rows, finer_bins(count) if finer else count)) for count in counts
@@ -109,9 +110,14 @@ class DceGrowth:
         """Return an estimate from these rows without its noise, which adds up with errors as squares do."""
         rows = self._table.total_rows
         count = number_of_bins(rows)
-        sizes = (_over_bins(self._table, float(rows), one) for one in (count, finer_bins(count)))
-        rated, moved = min(sizes, key=sum)
+        sizes = [_over_bins(self._table, float(rows), one) for one in (count, finer_bins(count))]
+        rated, moved = min([*sizes, (self._over_scores(rows), 0.0)] if self._few else sizes, key=sum)
         return math.sqrt(max(0.0, (value - moved) ** 2 - rated**2))
+
+    def _over_scores(self, rows: float) -> float:
+        """Return the estimate that calibrated labels have on average over each of few scores by itself."""
+        spread = np.sqrt(open_variance(self._table) * (rows / self._table.total_rows))
+        return float(mean_size(np.zeros_like(spread), spread).sum()) / rows
 
     def price(self, rows: float, *, level: float, delta: float) -> float:
         """Return how far a bound lies beyond its mean, where the evidence must reach a level."""
@@ -121,12 +127,15 @@ class DceGrowth:
     def rows_to_pass(self, limit: float, *, error: float, delta: float) -> int:
         def evidence(digits: float) -> float:
             rows = 10.0**digits
-            above = (
-                self.calibrated(rows, finer=finer)
-                + self.price(rows, level=math.log(1.0 / (share * delta)), delta=delta)
-                for finer, share in zip((False, True), SHARES[:2], strict=True)
-            )
-            return limit - error - min(above)
+            stakes = stakes_of_rows(math.ceil(rows), delta=delta)
+            means = [self.calibrated(rows), self.calibrated(rows, finer=True)]
+            means += [self._over_scores(rows)] if self._few else []
+            terms = [
+                math.log(share * part) + rows * size * (limit - error - mean - 0.5 * size * self._variance)
+                for mean, share in zip(means, SHARES, strict=False)
+                for size, part in zip(stakes.sizes, stakes.shares, strict=True)
+            ]
+            return log_sum(terms) + math.log(delta)
 
         return first_rows(evidence, most=_MOST_ROWS)
 

@@ -95,13 +95,19 @@ def near_the_ends(seed: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
     return score, rng.random(rows) < score
 
 
-@pytest.mark.parametrize(("rows_of", "limit"), [(rows_of, 0.06), (near_the_ends, 0.05)])
+def one_score(seed: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return calibrated rows that all have one score, whose bins are off by more than its noise."""
+    return np.full(rows, 0.05), np.random.default_rng(seed).random(rows) < 0.05
+
+
+@pytest.mark.parametrize(("rows_of", "limit"), [(rows_of, 0.06), (near_the_ends, 0.05), (one_score, 0.01)])
 def test_promised_rows_decide(
     rows_of: Callable[[int, int], tuple[np.ndarray, np.ndarray]], limit: float
 ) -> None:
     """With the rows promised about half of calibrated tables pass; with half of them few do.
 
     More rows bring scores that these lack: where these were taken to come back half as many were promised.
+    Few scores are bet on one by one as well: where only bins were looked at twice as many were promised.
     """
     verdict = dce_below(ScoreTable.from_rows(*rows_of(6, 500)), rule(limit), ground=Ground(ATOMS))
     assert verdict.needed is not None
