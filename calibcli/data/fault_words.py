@@ -4,7 +4,7 @@ import ast
 import math
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from calibcli.data.arrays import Column, is_list_of_numbers, value_type
@@ -118,14 +118,17 @@ def counted_from_one(findings: Findings, resolved: ResolvedColumns) -> str:
         return ""
     largest = f"{before:,} rows give the largest probability to the class before their label"
     seen = f"{largest}, {right:,} to their label"
-    last = len(classes)
-    names = map(str, range(1, last + 1)) if last <= _MOST_NAMED else ("1", "2", "...", str(last))
+    names = [str(place + 1) for place in range(len(classes))]
     way = (
-        "take 1 from each"
-        if findings.counted_classes
-        else f"name the columns so: --classes {','.join(names)}"
+        "take 1 from each" if findings.counted_classes else f"name the columns so: --classes {_all_of(names)}"
     )
     return f"no label is {classes[0]!r}, and {seen}: if labels are counted from 1, {way}"
+
+
+def _all_of(names: Sequence[str]) -> str:
+    """Return names as an option takes them, of very many the first and the last."""
+    few = len(names) <= _MOST_NAMED
+    return shlex.quote(",".join(names if few else (*names[:2], "...", names[-1])))
 
 
 def mixed(findings: Findings) -> InputProblem | None:
@@ -366,7 +369,21 @@ class _Case:
             return said, "every row needs a number for each class: 0 for each option that a question lacks"
         said = f"{some} labels {name} none of the {len(classes):,} classes {listing(classes)}; {self._first}"
         strange = f"{said}; there are {_labels_listed(self.findings.labels)}"
-        return strange, "--classes a,b,c names the classes in the order of their columns"
+        return strange, self._names_hint()
+
+    def _names_hint(self) -> str:
+        """Return how the classes are named by the labels, as far as the first labels show it."""
+        probs, classes = self.resolved.probs, self.resolved.classes
+        columns = () if probs is None or probs.in_list else probs.names
+        ways = [columns, *(tuple(map(way, classes)) for way in (str.upper, str.lower, str.title))]
+        if {*classes} == {*map(str, range(len(classes)))}:
+            ways.append(tuple(str(int(name) + 1) for name in classes))
+        names = next((names for names in ways if {*self.findings.labels} <= {*names}), ())
+        if not names or any("," in name for name in names):
+            return "--classes a,b,c names the classes in the order of their columns"
+        counted = names is ways[-1] and names[0].isdecimal()
+        seem = "labels seem to be counted from 1" if counted else "labels seem to name them otherwise"
+        return f"{seem}: --classes {_all_of(names)}"
 
     def _sum_hint(self) -> str:
         fault, resolved = self.fault, self.resolved

@@ -130,6 +130,27 @@ def test_labels_outside_the_classes_are_listed(write: Write) -> None:
     assert "'yak' and 'zebu'" in problem.value.message
 
 
+@pytest.mark.parametrize(
+    ("labels", "classes", "hint"),
+    [
+        (["p_ant", "p_cat"], None, "labels seem to name them otherwise: --classes p_ant,p_bee,p_cat"),
+        (["ANT", "CAT", "BEE", "CAT"], None, "labels seem to name them otherwise: --classes ANT,BEE,CAT"),
+        (["Bee", "Cat"], None, "labels seem to name them otherwise: --classes Ant,Bee,Cat"),
+        (["1", "3"], ("0", "1", "2"), "labels seem to be counted from 1: --classes 1,2,3"),
+        (["1", "3"], ("0", "2", "1"), "labels seem to be counted from 1: --classes 1,3,2"),
+        (["ANT", "yak"], None, "--classes a,b,c names the classes in the order of their columns"),
+        (["A,B"], ("a,b", "b", "c"), "--classes a,b,c names the classes in the order of their columns"),
+    ],
+)
+def test_names_that_labels_have_are_offered(
+    labels: list[str], classes: tuple[str, ...] | None, hint: str, write: Write
+) -> None:
+    """As columns are called, in other letters, or counted from 1; only where it fits every label seen."""
+    with pytest.raises(InputProblem) as problem:
+        read(write(wide(labels=(labels * 4)[:4])), classes=classes)
+    assert problem.value.hint == hint
+
+
 def changed(place: tuple[int, int], value: float | None) -> np.ndarray:
     rows = ROWS.astype(object)
     rows[place] = value
