@@ -29,6 +29,7 @@ from calibcli.documents.artifact import ClassArtifact
 from calibcli.documents.sealed import canonical_text
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import DataFormat
+from calibcli.options.numerals import plural
 from calibcli.options.rows import Columns, InputFormat, Reading
 from calibcli.reports.maps import ApplyReport, FolderApplyReport
 from calibcli.values import dataclass
@@ -396,7 +397,7 @@ def _exists(output: str) -> bool:
 
 def _with_written(problem: CalibcliError, written: int) -> CalibcliError:
     if written:
-        done = f"{written:,} other file{'s' * (written != 1)} {'are' if written != 1 else 'is'} written"
+        done = f"{plural(written, 'other file')} {'are' if written != 1 else 'is'} written"
         hint = f"{problem.hint}; " if problem.hint else ""
         problem.hint = f"{hint}{done}: --skip-existing goes on from there"
     return problem

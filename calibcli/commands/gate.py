@@ -39,14 +39,14 @@ from calibcli.names import (
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.declaring import is_share, options_given, refuse_number
 from calibcli.options.gating import StateOptions, VerifyOptions
-from calibcli.options.numerals import in_full, in_order, number_of, percent, phrases_said
+from calibcli.options.numerals import in_full, in_order, number_of, percent, phrases_said, plural
 from calibcli.options.rows import Columns, DocumentSource, RowRequest, RowSource, SeveralClasses
 from calibcli.options.rules import Rule, limit_option
 from calibcli.reports.input import ClassesRead, InputSummary, together
 from calibcli.reports.maps import InspectReport
 from calibcli.reports.measure import TableSummary
 from calibcli.reports.verify import StateSummary, VerifyReport
-from calibcli.show.words import field_name, plural
+from calibcli.show.words import field_name
 from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.cells import FrozenSegments, Partition, Sums, sums_of_leaves, table_of
 from calibcli.stats.gates.claim import Verdict

@@ -35,7 +35,7 @@ from calibcli.documents.summary import read_summary
 from calibcli.errors import CalibcliError, DocumentProblem, IdleOption, InputProblem, UsageProblem
 from calibcli.names import NEW_COLUMN, DataFormat, EndsOf, OnMissing, OnRange, Scale
 from calibcli.options.declaring import options_given
-from calibcli.options.numerals import in_full
+from calibcli.options.numerals import in_full, plural
 from calibcli.options.rows import AS_FOUND, Columns, DocumentSource, InputFormat, Reading, RowRequest
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
@@ -45,7 +45,7 @@ from calibcli.reports.maps import ColumnSummary, InspectReport
 from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
 from calibcli.reports.plan import SCHEMA as PLAN_SCHEMA
 from calibcli.reports.segments import SCHEMA as SEGMENTS_SCHEMA
-from calibcli.show.words import NONE, UNDEFINED, first_of, four, plural, share
+from calibcli.show.words import NONE, UNDEFINED, first_of, four, share
 from calibcli.stats.recalibrators import Recalibrator, distinct_outputs
 from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.segments import SegmentColumn

@@ -31,7 +31,7 @@ from calibcli.names import (
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.declaring import nearest
 from calibcli.options.measuring import CompareOptions, Metrics
-from calibcli.options.numerals import in_order, number_of
+from calibcli.options.numerals import in_order, number_of, plural
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.reports.leaderboard import (
     PAIRWISE,
@@ -43,7 +43,6 @@ from calibcli.reports.leaderboard import (
     Standing,
 )
 from calibcli.reports.measure import ClusterSummary
-from calibcli.show.words import plural
 from calibcli.stats.measures import ClassEstimate, Estimate
 from calibcli.stats.measures.classes.differences import JOINT
 from calibcli.stats.measures.clustered import Clusters, with_clusters

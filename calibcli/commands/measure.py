@@ -51,7 +51,7 @@ from calibcli.names import (
 )
 from calibcli.options.declaring import nearest
 from calibcli.options.measuring import MeasureOptions, Metrics
-from calibcli.options.numerals import in_full
+from calibcli.options.numerals import in_full, plural
 from calibcli.options.rows import Columns, RowRequest, memory_for, refuse_without_groups
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
@@ -399,7 +399,7 @@ def _measure_notes(
         yield f"{at}: compare it at this one only"
     clipped = source.clipped
     if clipped and any(one.name is MeasureName.LOG_LOSS and math.isinf(one.value) for one in measures):
-        made = f"--on-range clip made {clipped:,} score{'s' * (clipped != 1)} exactly 0 or 1"
+        made = f"--on-range clip made {plural(clipped, 'score')} exactly 0 or 1"
         yield f"{made}: one such score that is wrong makes log loss infinite"
 
 

@@ -33,9 +33,9 @@ from calibcli.documents.artifact import (
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import NEW_COLUMN, EndsOf, OnMissing, OnSum, OutputSum
 from calibcli.options.fitting import AS_IT_COMES, Shape
+from calibcli.options.numerals import plural
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
 from calibcli.reports.maps import ClassesApplied
-from calibcli.show.words import plural
 from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.logits import Identity, check_prior, shifted
 from calibcli.stats.recalibrators.segments import SegmentMap

@@ -11,6 +11,7 @@ import numpy as np
 from calibcli.data.faults import SUM_TOLERANCE, RowSums
 from calibcli.errors import InputProblem
 from calibcli.names import Scale
+from calibcli.options.numerals import plural
 from calibcli.reports.measure import RANKS_WRONG
 from calibcli.stats.table import Floats, run_starts
 from calibcli.stats.table.grid import LEVELS, quantiles_of, score_quantiles
@@ -147,7 +148,7 @@ def sure_notes(gathered: "Gathered", further: Mapping[str, str]) -> tuple[str, .
         column = f"column {name!r}: " if further else ""
         for kind, score in _TOO_SURE.get(gathered.resolved.requested.read_as, ()):
             rows = int(table.rows[table.score == score].sum())
-            counted, have = f"{column}{rows:,} row{'s' * (rows != 1)}", "has" if rows == 1 else "have"
+            counted, have = f"{column}{plural(rows, 'row')}", "has" if rows == 1 else "have"
             said += [_SURE.format(counted, kind, have, score, 1 - score)] if rows else []
     return tuple(said)
 

@@ -14,11 +14,11 @@ from calibcli.data.tally import NOTHING, AtPlaces, Change, ExtrasRequest, Transf
 from calibcli.documents.summary import How, TableDocument, is_summary, read_summary, summary_text
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EXACT_LIMIT, OnMissing, OnRange, WeightMeaning
-from calibcli.options.numerals import phrases_said
+from calibcli.options.numerals import phrases_said, plural
 from calibcli.options.rows import ALL_ROWS, Columns, RowSource
 from calibcli.reports.input import in_several, together
 from calibcli.reports.maps import InspectReport
-from calibcli.show.words import plural, step_words
+from calibcli.show.words import step_words
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table, digest
 from calibcli.stats.table.running import RunningTable

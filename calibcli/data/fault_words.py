@@ -23,7 +23,7 @@ from calibcli.data.faults import (
 from calibcli.data.groups import MemberColumn
 from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale
-from calibcli.options.numerals import ALIKE, number_of
+from calibcli.options.numerals import ALIKE, number_of, plural
 from calibcli.values import dataclass
 
 _MOST_FAULTS = 5
@@ -424,7 +424,7 @@ def _phrases(findings: Findings, place: int) -> str:
     rows = sum(one.count for one in rest)
     many = "" if all(one.value != OTHERS for one in found) else "at least "
     return ", ".join(
-        [*listed, *([f"and {many}{len(rest):,} more ({rows:,} value{'s' * (rows != 1)})"] if rest else [])]
+        [*listed, *([f"and {many}{len(rest):,} more ({plural(rows, 'value')})"] if rest else [])]
     )
 
 

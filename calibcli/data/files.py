@@ -30,6 +30,7 @@ from calibcli.data.objects import (
 from calibcli.data.pipes import STDIN
 from calibcli.errors import CalibcliError, InputProblem, UsageProblem, without_secrets
 from calibcli.names import DataFormat
+from calibcli.options.numerals import plural
 from calibcli.options.rows import RowsInMemory, RowSource
 from calibcli.values import dataclass
 
@@ -336,12 +337,12 @@ class Found:
         return (*listed, *self._copied())
 
     def _counted(self) -> str:
-        read = f"{_some(self.listed)}: {_count(len(self.files), 'file')} read"
+        read = f"{_some(self.listed)}: {plural(len(self.files), 'file')} read"
         if not self.passed:
             return read
         by_reason = [(why, [name for name, of in self.passed if of is why]) for why in Reason]
         why = "; ".join(f"{len(names):,} {why.value} ({_some(names)})" for why, names in by_reason if names)
-        return f"{read}, {_count(len(self.passed), 'name')} skipped: {why}"
+        return f"{read}, {plural(len(self.passed), 'name')} skipped: {why}"
 
     def _appeared(self, made: Sequence[str]) -> tuple[str, ...]:
         try:
@@ -353,7 +354,7 @@ class Found:
         if new and made:
             ours = {_identity(path) for path in made}
             new = [path for path in new if _identity(path) not in ours]
-        return (f"{_count(len(new), 'file')} appeared meanwhile and not read: {_some(new)}",) if new else ()
+        return (f"{plural(len(new), 'file')} appeared meanwhile and not read: {_some(new)}",) if new else ()
 
     def _copied(self) -> tuple[str, ...]:
         """Say which files hold the same bytes as one before them, though they are not the same file."""
@@ -412,10 +413,6 @@ def _end_of(path: str) -> bytes:
     with read_errors(path), open(path, "rb") as file:  # noqa: PTH123 - as it was opened
         file.seek(-_SHORT, os.SEEK_END)
         return file.read()
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _some(names: Sequence[str]) -> str:

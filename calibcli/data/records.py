@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem
+from calibcli.options.numerals import plural
 from calibcli.values import dataclass
 
 BOM = b"\xef\xbb\xbf"
@@ -394,7 +395,7 @@ def _text_follows(content: bytes, opened: int, closed: int, line: int, shown: st
 def _never_closed(content: bytes, opened: int, line: int, shown: str) -> InputProblem:
     first = line + lines_before(content, opened)
     more = len(content.splitlines()) - lines_before(content, opened) - 1
-    lost = f": {more:,} more line{'s' * (more != 1)} would be part of its field" if more else ""
+    lost = f": {plural(more, 'more line')} would be part of its field" if more else ""
     return InputProblem(
         f"{shown}: the quote that opens on line {first:,} is never closed{lost}",
         f"close it, or is the file cut short? {_TWICE}",

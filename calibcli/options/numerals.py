@@ -100,6 +100,12 @@ def in_full(value: float) -> str:
     return text if float(text) == value else repr(float(value))
 
 
+def plural(number: int, noun: str) -> str:
+    """Return a count with its noun, such as "1 row", "2 rows" and "3 batches"."""
+    many = "es" if noun.endswith(("ch", "s")) else "s"
+    return f"{number:,} {noun}{'' if number == 1 else many}"
+
+
 def percent(share: float) -> str:
     """Return a confidence or an error probability in per cent, never rounded to 0 or 100."""
     value = 100.0 * share

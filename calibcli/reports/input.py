@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from calibcli.codec import ABSENT, HIDDEN, ROOT, Declared, Key
 from calibcli.errors import without_secrets
 from calibcli.names import ViewName
+from calibcli.options.numerals import plural
 from calibcli.values import dataclass
 from calibcli.version import __version__
 
@@ -112,7 +113,7 @@ def weightless_words(rows: int) -> str:
 def pooled_words(rows: int, groups: Collection[str]) -> str:
     few = ", ".join(repr(group) for group in sorted(groups)[:_FEW]) + (", ..." if len(groups) > _FEW else "")
     many = f"{len(groups):,} group{'s' * (len(groups) != 1)}{' or more' * (len(groups) >= MOST_POOLED)}"
-    of = f"{rows:,} row{'s' * (rows != 1)} of {many} that the fit has not seen ({few})"
+    of = f"{plural(rows, 'row')} of {many} that the fit has not seen ({few})"
     return f"{of} took the map of all rows (--unseen pooled)"
 
 

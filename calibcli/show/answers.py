@@ -22,18 +22,18 @@ from calibcli.names import (
     ViewName,
 )
 from calibcli.options.measuring import CLINICAL
-from calibcli.options.numerals import in_full, percent, rough_percent
+from calibcli.options.numerals import in_full, percent, plural, rough_percent
 from calibcli.reports.measure import MOST_SCORES_IN_FULL, RANKS_WRONG, ViewSummary
 from calibcli.show.words import (
     ALARM,
     about,
+    capital,
     count,
     field_name,
     first_of,
     four,
     listed,
     p_equals,
-    plural,
     printable,
     quoted,
     rejects_too_often,
@@ -182,7 +182,7 @@ def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
         failed = failed or bool(shown)
         # "Scores are too high on average and too extreme."
         shown[1:] = [one.removeprefix("scores are ") for one in shown[1:]]
-        return f"{', '.join(numbers)}. {_capital(listed(shown)) or unshown(*names)}."
+        return f"{', '.join(numbers)}. {capital(listed(shown)) or unshown(*names)}."
 
     def unshown(*names: MeasureName) -> str:
         """Return that nothing is shown, or that nothing could be."""
@@ -210,7 +210,7 @@ def _ranks_wrong(report: "MeasureReport") -> list[str]:
     found = next((one for one in report.measures if _reversed(one)), None)
     if found is None:
         noted = next((note for note in report.notes if note.startswith(RANKS_WRONG)), "")
-        return [f"{_WRONG_WAY} {_capital(noted.partition(':')[0])}."] if noted else []
+        return [f"{_WRONG_WAY} {capital(noted.partition(':')[0])}."] if noted else []
     number = f"The {field_name(found.name.value)} is {three(found.value)}{_ends(found)}."
     return [f"{_WRONG_WAY} {number}"]
 
@@ -272,7 +272,7 @@ def _tested(report: "MeasureReport") -> list[str]:
     # What the least of several comes to (Bonferroni).
     sure = _rejects(report, len(known) * p_value)
     first = "Scores are miscalibrated" if sure else "Weak evidence of miscalibration"
-    first = _capital(_TOO_LOW) if sure and least.name in _ONE_SIDED else first
+    first = capital(_TOO_LOW) if sure and least.name in _ONE_SIDED else first
     of = f", the least of {count(len(known))} tests" if len(known) > 1 else ""
     return [f"{first} ({_p_of(least)}{of})."]
 
@@ -291,7 +291,7 @@ def _errors(report: "MeasureReport") -> list[str]:
     sure, where = _sure(report), _where(report)
 
     def stated(sentence: str) -> str:
-        return _capital(sentence if sure else f"Weak evidence that {sentence}")
+        return capital(sentence if sure else f"Weak evidence that {sentence}")
 
     said = [f"{stated(where)}: on average {off}." if off else f"{stated(where)}."] if where else []
     # A bias of all scores is their error range by range, which has just been said.
@@ -299,7 +299,7 @@ def _errors(report: "MeasureReport") -> list[str]:
     ways = _ways(report, but=known)
     if (
         ways
-        and said == [f"{_capital(where)}."]
+        and said == [f"{capital(where)}."]
         and _everywhere(report)
         and f"too {where.split()[-1]}" in ways[0]
     ):
@@ -374,10 +374,6 @@ def _sure(report: "MeasureReport") -> bool:
     return combined is None or combined < half or bool(stretches(report.curve.binned, confidence=1.0 - half))
 
 
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
-
-
 def _nothing_shown(report: "MeasureReport", size: "Estimated | None") -> str:
     """Return that no error was shown, and how large one may be all the same."""
     intervals = {one.name for one in report.measures if one.interval is not None}
@@ -390,7 +386,7 @@ def _nothing_shown(report: "MeasureReport", size: "Estimated | None") -> str:
     rows = these(report.table.rows, "row")
     if tests and not report.measures and all(one.name in _ONE_SIDED for one in tests):
         do = "does" if report.table.rows == 1 else "do"
-        shown = f"{_capital(rows)} {do} not show that {_TOO_LOW} ({_p_of(tests[0])})"
+        shown = f"{capital(rows)} {do} not show that {_TOO_LOW} ({_p_of(tests[0])})"
         return f"{shown}; whether too high is not tested."
     # Groups and classes one by one may well be shown to be wrong.
     classes, grouped = report.input.classes, report.groups is not None and report.groups.measured
@@ -411,7 +407,7 @@ def _first(report: "MeasureReport") -> list[str]:
         return []
     first = measures[0]
     chance = _by_chance(first) if first.name in _OPEN_ERRORS else ""
-    return [f"{_capital(_number(first))}{chance}."]
+    return [f"{capital(_number(first))}{chance}."]
 
 
 def _beyond_zero(estimate: "Estimated | None") -> int:
@@ -697,7 +693,7 @@ def fitted(report: "FitReport") -> tuple[str, ...]:
     """Return what a fit did to the loss: of rows that it has not seen, where some were kept from it."""
     from calibcli.stats.recalibrators.selection import RAW
 
-    said = [] if report.answer is None else [f"{report.answer[0].upper()}{report.answer[1:]}."]
+    said = [] if report.answer is None else [f"{capital(report.answer)}."]
     if report.segments is not None:
         return (*said, *_fitted_segments(report.segments))
     # Those of a selection are of one map for all rows.
@@ -851,7 +847,7 @@ def _concluded(verdict: "Verdict", what: str) -> str:
     claim, limit = verdict.claim, in_full(verdict.claim.limit)
     passed = verdict.outcome is VerdictName.PASS
     if claim.bound is Bound.P_VALUE:
-        test = _capital(_the(what if claim.measure in {*TestName} else "test"))
+        test = capital(_the(what if claim.measure in {*TestName} else "test"))
         if passed:
             return f"{test} does not reject calibration at level {limit}, which is no proof of it."
         level = f"{limit} at most" if verdict.finite_sample else f"about {limit}"

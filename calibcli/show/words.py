@@ -13,6 +13,7 @@ from calibcli.names import (
     TestName,
     VerdictName,
 )
+from calibcli.options.numerals import plural
 from calibcli.stats.bounds import FROM_BOTH, Interval
 
 if TYPE_CHECKING:
@@ -154,26 +155,20 @@ def beside(value: float, limit: float) -> str:
     return repr(value)
 
 
-def distinct_labels(values: Sequence[float]) -> list[str]:
-    """Return each value with as few digits, four at least, as keep different values different."""
-    wanted = len(set(values))
-    for digits in range(4, _MOST_DIGITS):
-        texts = [f"{value:.{digits}g}" for value in values]
-        if len(set(texts)) == wanted:
+def distinct_labels(values: Sequence[float], *, least: int = 4) -> dict[float, str]:
+    """Return each value with as few digits, so many at least, as keep different values different."""
+    wanted = set(values)
+    for digits in range(least, _MOST_DIGITS):
+        texts = {value: f"{value:.{digits}g}" for value in values}
+        if len({*texts.values()}) == len(wanted):
             return texts
-    return [repr(value) for value in values]
+    return {value: repr(value) for value in values}
 
 
 def about(rows: int) -> str:
     """Return an extrapolated number of rows with three significant digits, rounded up."""
     step = 10 ** max(0, len(str(rows)) - 3)
     return count(-(-rows // step) * step)
-
-
-def plural(number: int, noun: str) -> str:
-    """Return a count with its noun, such as "1 row", "2 rows" and "3 batches"."""
-    many = "es" if noun.endswith(("ch", "s")) else "s"
-    return f"{count(number)} {noun}{'' if number == 1 else many}"
 
 
 # A gate says whether its ECE is that of bins, or of each value by itself.
@@ -198,7 +193,7 @@ def as_in_papers(title: str) -> str:
     """Return a cell or the title of a column with what the field calls the measure or test it begins with."""
     key, space, rest = title.partition(" ")
     words = _BY_KEY.get(key)
-    return title if words is None else f"{words[:1].upper()}{words[1:]}{space}{rest}"
+    return title if words is None else f"{capital(words)}{space}{rest}"
 
 
 def better_when(names: Iterable[MeasureName | ClassMeasure]) -> str:
@@ -208,6 +203,10 @@ def better_when(names: Iterable[MeasureName | ClassMeasure]) -> str:
     if len(more) == len(every):
         return "above 0" if every else "below 0"
     return f"below 0 (by {listed(more)} above 0)" if more else "below 0"
+
+
+def capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def listed(names: Iterable[str]) -> str:

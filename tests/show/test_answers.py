@@ -15,7 +15,7 @@ from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import ClusterSummary
 from calibcli.show.answers import answer_of, document_of
 from calibcli.show.html import origin_section, verdict_sections
-from calibcli.show.pages.measure import _apart, _valid
+from calibcli.show.pages.measure import _valid
 from calibcli.stats.table import ScoreTable
 
 ROWS = 4_000
@@ -322,13 +322,6 @@ def test_a_comparison_names_what_decided(reports: dict[str, Any]) -> None:
     )
     (said,) = answer_of(replace(report, comparisons=undecided))
     assert said.startswith("These rows do not show whether ")
-
-
-def test_thresholds_are_told_apart() -> None:
-    """In six digits where these do, and in more where two are next to each other."""
-    assert list(_apart([0.3, 1 / 3, 0.3]).values()) == ["0.3", "0.333333"]
-    assert list(_apart([0.3, 0.3000001]).values()) == ["0.3", "0.3000001"]
-    assert len(set(_apart([0.3, 0.1 + 0.2]).values())) == 2
 
 
 @pytest.mark.parametrize(

@@ -103,10 +103,11 @@ def test_no_interval_is_none() -> None:
 
 def test_labels_of_different_values_differ() -> None:
     """Neighbouring values get the digits that tell them apart."""
-    assert distinct_labels([0.5, 0.25]) == ["0.5", "0.25"]
-    assert distinct_labels([0.1234561, 0.1234562]) == ["0.1234561", "0.1234562"]
+    assert distinct_labels([0.5, 0.25, 0.5]) == {0.5: "0.5", 0.25: "0.25"}
+    assert [*distinct_labels([0.1234561, 0.1234562]).values()] == ["0.1234561", "0.1234562"]
     step = math.nextafter(0.3, 1.0)
-    assert distinct_labels([0.3, step]) == [repr(0.3), repr(step)]
+    assert distinct_labels([0.3, step]) == {0.3: repr(0.3), step: repr(step)}
+    assert [*distinct_labels([0.3, 1 / 3], least=6).values()] == ["0.3", "0.333333"]
 
 
 def test_extrapolated_rows_are_rounded_up() -> None:

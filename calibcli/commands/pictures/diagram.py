@@ -13,11 +13,12 @@ from calibcli.errors import EmptyTable, IdleOption
 from calibcli.names import Band, PlotKind, ViewName
 from calibcli.options.declaring import options_given
 from calibcli.options.measuring import MeasureOptions
+from calibcli.options.numerals import plural
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import ClassOptions, DocumentSource, RowRequest, SeveralClasses, is_json
 from calibcli.options.segmenting import Segmenting
 from calibcli.reports.input import InputSummary
-from calibcli.show.words import plural, step_words
+from calibcli.show.words import capital, step_words
 from calibcli.stats.bounds import Interval
 from calibcli.stats.curves import Picture
 from calibcli.stats.table.grid import Table
@@ -211,12 +212,12 @@ def places_for(miscalibration: float) -> int:
 
 
 def dropped_foot(rows: int) -> tuple[str, ...]:
-    return (f"{rows:,} row{'s' * (rows != 1)} with a missing value left out.",) if rows else ()
+    return (f"{plural(rows, 'row')} with a missing value left out.",) if rows else ()
 
 
 def fit_rows_foot(notes: Sequence[str]) -> tuple[str, ...]:
     """Return as small print what notes say of rows that the artifact was fitted on, or nothing."""
-    return (f"{FIT_ROWS[:1].upper()}{FIT_ROWS[1:]}.",) if FIT_ROWS in notes else ()
+    return (f"{capital(FIT_ROWS)}.",) if FIT_ROWS in notes else ()
 
 
 def rounding_foot(*tables: Table | Node) -> tuple[str, ...]:
@@ -234,4 +235,4 @@ def no_group(least_rows: int) -> EmptyTable:
 
 
 def rows_line(rows: int, positive: int) -> str:
-    return f"{rows:,} row{'s' * (rows != 1)}, {positive:,} with label 1"
+    return f"{plural(rows, 'row')}, {positive:,} with label 1"

@@ -42,7 +42,17 @@ from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.numerals import in_full, percent
 from calibcli.options.pictures import PictureOptions
 from calibcli.reports.input import InputSummary
-from calibcli.show.words import UNDEFINED, field_name, first_of, four, p_equals, quoted, roughness, three
+from calibcli.show.words import (
+    UNDEFINED,
+    capital,
+    field_name,
+    first_of,
+    four,
+    p_equals,
+    quoted,
+    roughness,
+    three,
+)
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves import MOST_LINES, CurvePanel, CurvePanels, thresholds
 from calibcli.stats.curves.clinical import clinical_curve
@@ -227,7 +237,7 @@ def _first_line(tests: tuple[TestResult, ...], curve: CumulativeCurve) -> str:
 def _remarks(tests: tuple[TestResult, ...]) -> tuple[str, ...]:
     """Return why a test is not defined, and what else must be known of one that is."""
     said = dict.fromkeys(one for test in tests for one in test.assumptions if one != INDEPENDENT_ROWS)
-    return tuple(f"{one[:1].upper()}{one[1:]}." for one in said)
+    return tuple(f"{capital(one)}." for one in said)
 
 
 _PARTS = (

@@ -13,9 +13,9 @@ from calibcli.documents.state import read_state
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import GroupOrder, MeasureName, VerdictName
 from calibcli.options.measuring import MeasureOptions, Metrics
-from calibcli.options.numerals import by_name, has_own_order, in_full, in_order, is_over_time, percent
+from calibcli.options.numerals import by_name, has_own_order, in_full, in_order, is_over_time, percent, plural
 from calibcli.reports.measure import MeasureReport
-from calibcli.show.words import field_name, plural
+from calibcli.show.words import capital, field_name
 from calibcli.stats.bounds import Interval
 from calibcli.stats.curves.monitor import MonitorCurve, Starts
 from calibcli.stats.curves.segments import TrendCurve
@@ -102,7 +102,7 @@ def _caption(state: GateState, verdict: Verdict) -> tuple[str, ...]:
     """Return the verdict with the estimate and its bounds first, then what it rests on."""
     rows = diagram.rows_line(state.rows, state.sums.total_positive)
     counted = f"{rows}, in {plural(len(state.batches), 'batch')}"
-    told = () if verdict.reason is None else (f"{verdict.reason[:1].upper()}{verdict.reason[1:]}.",)
+    told = () if verdict.reason is None else (f"{capital(verdict.reason)}.",)
     measured = f"{_measure(state)} {verdict.value:.4f}"
     if state.terms.alarm:
         if verdict.outcome is not VerdictName.FAIL:

@@ -28,9 +28,10 @@ from calibcli.documents.sealed import in_file, read_document
 from calibcli.errors import DocumentProblem, IdleOption, UsageProblem
 from calibcli.names import Band, ClassMeasure, MeasureName, PlotKind, ViewName
 from calibcli.options.measuring import Metrics
-from calibcli.options.numerals import percent
+from calibcli.options.numerals import percent, plural
 from calibcli.options.rows import DocumentSource
 from calibcli.reports.measure import SCHEMA, MeasureReport
+from calibcli.show.words import capital
 from calibcli.stats.curves import CurvePanel, CurvePanels, Picture
 from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, ResidualCurve, residual_curve
 from calibcli.stats.measures.differences import PAIRED
@@ -483,7 +484,7 @@ def _slices_diagram(tree: Node, found: _Many, *, ordered: bool = False) -> Diagr
     table = tree.child("table")
     rows, positive = table.child("rows").whole(), table.child("positive").whole()
     # Of all classes together, label 1 means that the predicted one was right.
-    counted = f"{rows:,} row{'s' * (rows != 1)}" if said.meaning else rows_line(rows, positive)
+    counted = plural(rows, "row") if said.meaning else rows_line(rows, positive)
     which = f"only {one} measured" if len(ranked) == 1 else f"worst of {len(ranked):,} {said.many}"
     worst = f"{which}: {brief(ranked[0].name)}"
     caption = (said.whole, f"{counted}; {worst}") if said.whole else (worst, counted)
@@ -506,7 +507,7 @@ def _foot(found: _Many, shown: int, *, ordered: bool) -> tuple[str, ...]:
     count, many = len(found.parts), found.said.many
     lines, every = [], f"both {many}" if count == 2 else f"all {count:,} {many}"
     if count > 1:
-        which = f"{every[:1].upper()}{every[1:]}" if shown == count else f"{shown} of {count:,} {many}"
+        which = capital(every) if shown == count else f"{shown} of {count:,} {many}"
         order = "the largest lower bound of the ECE first, then the largest ECE"
         order = "in the order requested" if ordered else order
         lines.append(f"{which}, {order}.")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from calibcli.errors import CalibcliError
 from calibcli.names import ReportFormat, VerdictName
+from calibcli.options.numerals import plural
 from calibcli.reports.input import Setting, settings_said
 from calibcli.reports.verify import VerifyReport
 from calibcli.show import text_of
@@ -24,7 +25,7 @@ from calibcli.show.ci import (
 )
 from calibcli.show.markup import escaped
 from calibcli.show.pages.verify import verdict_lines
-from calibcli.show.words import ALARM, UNDEFINED, plural, printable, verdict_word
+from calibcli.show.words import ALARM, UNDEFINED, printable, verdict_word
 
 # GitHub refuses a summary of more than 1 MiB whole, and shows 255 letters of a title.
 MOST_SUMMARY_BYTES = 1_000_000

@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 
 from calibcli.errors import CalibcliError
+from calibcli.options.numerals import plural
 from calibcli.reports.input import Setting
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.answers import small_segments
@@ -23,7 +24,7 @@ from calibcli.show.ci import (
 )
 from calibcli.show.pages import file_words
 from calibcli.show.pages.verify import verdict_lines
-from calibcli.show.words import ALARM, plural, printable
+from calibcli.show.words import ALARM, printable
 from calibcli.version import __version__
 
 SUITE = "calibcli verify"

@@ -12,6 +12,7 @@ from calibcli.show.figures.look import Look
 from calibcli.show.figures.page import Entry, Panel, Words, inches_wide
 from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import draw_binned
+from calibcli.show.words import capital
 from calibcli.stats.curves import Picture, curves_of
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.limits import Extent, Limits, has_band
@@ -80,7 +81,7 @@ class IsotonicPlots:
 
 
 def _about_band(curve: IsotonicCurve) -> str:
-    band = f"{curve.band[:1].upper()}{curve.band[1:]}."
+    band = f"{capital(curve.band)}."
     if not has_band(curve.lower):
         return band
     if curve.p_value is not None:

@@ -27,6 +27,7 @@ from calibcli.show.figures.page import (
     printable,
     told_apart,
 )
+from calibcli.show.words import capital
 from calibcli.stats.curves.isotonic import McbDsc
 
 _SHEET = Sheet(aspect=0.85, strip=False, square=False)
@@ -92,7 +93,7 @@ def _notes(picture: McbDsc) -> list[str]:
         f"Better forecasts{by} lie further left and up. MCB and DSC grow with noise and have no intervals; "
         "`compare` says which scores differ."
     )
-    notes = [f"{word[:1].upper()}{word[1:]} = MCB - DSC + UNC. {parts}", better]
+    notes = [f"{capital(word)} = MCB - DSC + UNC. {parts}", better]
     pairs = zip(picture.names, picture.mcb, strict=True)
     infinite = [printable(name) for name, mcb in pairs if np.isinf(mcb)]
     if infinite:

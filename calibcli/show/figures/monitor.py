@@ -14,6 +14,7 @@ from calibcli.options.numerals import in_full, percent
 from calibcli.show.figures.axes import dress, round_numbers
 from calibcli.show.figures.look import DASHES, Look
 from calibcli.show.figures.page import Entry, Page, Panel, Sheet, Words, new_page
+from calibcli.show.words import capital
 from calibcli.stats.curves.monitor import MonitorCurve, Starts, with_fewer_looks
 from calibcli.stats.numerics import Floats
 
@@ -34,7 +35,7 @@ def monitor_figure(curve: MonitorCurve, words: Words, look: Look) -> Figure:
     said = np.concatenate((curve.value[late], curve.upper[late], curve.own[late | curve.stands_out]))
     top = min(1.0, 1.12 * max(1.2 * (curve.limit or 0.0), float(np.nanmax(said)), 1e-6))
     of = "an alarm" if curve.starts is not None else "PASS and FAIL"
-    measure = f"{curve.measure[:1].upper()}{curve.measure[1:]}"
+    measure = capital(curve.measure)
     above, below = f"Evidence for {of} ({_enough(curve)} decides)", f"{measure} of all rows counted so far"
     sheet = Sheet(rows=2, aspect=0.46, strip=False, headings=(above, below), square=False)
     page = new_page(words, _notes(curve, ends, top), look, sheet=sheet, key=_key(curve, look))

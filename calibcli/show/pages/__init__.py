@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING
 
 from calibcli.families import loaded
 from calibcli.names import ViewName
+from calibcli.options.numerals import plural
 from calibcli.reports.input import Setting, settings_said
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Line, Page, Paragraph, Tone, paragraph
 from calibcli.show.words import (
+    capital,
     count,
     first_of,
     four,
     listed,
-    plural,
     quoted,
     rounded_words,
     share,
@@ -83,7 +84,7 @@ def table_lines(table: "TableSummary", *, verbose: bool = False) -> list[Line]:
     if table.kind == "grid":
         first = f"{rows}, grid of {plural(table.distinct, 'occupied cell')}"
         said = "".join(rounding_of(table))
-        lines = [Line(first), Line(f"{said[:1].upper()}{said[1:]}.", Tone.NOTE)]
+        lines = [Line(first), Line(f"{capital(said)}.", Tone.NOTE)]
     elif table.kind == "cells":
         kept = f", counted in {plural(table.distinct, 'cell')} of the bins"
         lines = [Line(f"{rows}{kept if verbose else ''}")]
@@ -138,7 +139,7 @@ def _selected_lines(source: "InputSummary", selected: "SelectedRows") -> list[Li
         left = f"{there} fewer than {selected.limit:,} {rows}, so that --limit leaves none out"
     elif selected.limit is not None:
         first = f"only the first {plural(selected.limit, 'row')}, those behind were not read"
-        left = f"{left}, then {first}" if selected.where else first[:1].upper() + first[1:]
+        left = f"{left}, then {first}" if selected.where else capital(first)
     return [Line(f"{left} ({selected.options()}).", Tone.NOTE)]
 
 

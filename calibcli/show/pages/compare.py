@@ -5,7 +5,7 @@ from collections.abc import Callable
 from operator import itemgetter
 
 from calibcli.names import ComparisonName
-from calibcli.options.numerals import percent
+from calibcli.options.numerals import percent, plural
 from calibcli.reports.compare import (
     ClassComparison,
     ClassesComparison,
@@ -38,7 +38,7 @@ def compare_page(report: CompareReport, *, verbose: bool) -> Page:
     top = paragraph(
         pages.source_line(report.input),
         *pages.table_lines(report.first.table),
-        *(() if first == second else (f"{words.plural(second, 'row')} on the second side",)),
+        *(() if first == second else (f"{plural(second, 'row')} on the second side",)),
         *pages.view_lines(report.input),
         f"first:  {_side(report.first)}, the baseline",
         f"second: {_side(report.second)}",
@@ -236,7 +236,7 @@ def _notes(
     names = [one.name.value for one in next(iter(view.classes.values())).comparisons]
     left_out = [] if verbose or report.selected else names[1:]
     if not verbose and (hidden or left_out):
-        more = [words.plural(hidden, "more class")] if hidden else []
+        more = [plural(hidden, "more class")] if hidden else []
         notes.append(f"-v shows {words.listed([*more, *left_out])}, too.")
     if view.confidence != report.confidence:
         notes.append(

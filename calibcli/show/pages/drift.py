@@ -1,12 +1,12 @@
 """The page of `drift`: which columns have shifted, by how much, and in which levels."""
 
-from calibcli.options.numerals import in_full, percent
+from calibcli.options.numerals import in_full, percent, plural
 from calibcli.reports.drift import DriftColumn, DriftGate, DriftReport
 from calibcli.reports.input import InputSummary
 from calibcli.show.answers import LITTLE_SHIFT, MUCH_SHIFT, shift_size
 from calibcli.show.blocks import Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
 from calibcli.show.pages import answer_paragraph, note_lines, repair_lines, source_line
-from calibcli.show.words import count, listed, p_words, plural, quoted, share, three
+from calibcli.show.words import count, listed, p_words, quoted, share, three
 
 # So many levels of a column are shown, those that add most, unless more is asked for.
 _MOST_LEVELS = 20

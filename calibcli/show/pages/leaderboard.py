@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from calibcli.names import GAVE_ZERO
-from calibcli.options.numerals import percent
+from calibcli.options.numerals import percent, plural
 from calibcli.reports.leaderboard import PAIRWISE, Contrast, GroupBoards, LeaderboardReport, Ranking, Standing
 from calibcli.show import pages
 from calibcli.show.blocks import Block, Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
@@ -21,7 +21,6 @@ from calibcli.show.words import (
     from_both,
     interval_words,
     listed,
-    plural,
     quoted,
     share,
     standing,

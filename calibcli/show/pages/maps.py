@@ -6,6 +6,7 @@ from operator import attrgetter
 
 from calibcli.errors import any_of
 from calibcli.names import FitLoss, RecalibratorName
+from calibcli.options.numerals import plural
 from calibcli.reports.input import pooled_words
 from calibcli.reports.maps import (
     ApplyReport,
@@ -19,7 +20,7 @@ from calibcli.reports.maps import (
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Block, Cells, Column, Grid, Line, Listing, Page, Tone, grid_of, paragraph
 from calibcli.show.pages import clipped_lines, file_words, loss_words, note_lines, repair_lines, source_line
-from calibcli.show.words import between, count, four, listed, plural, quoted, share
+from calibcli.show.words import between, count, four, listed, quoted, share
 from calibcli.stats.recalibrators.segments import SegmentMap, StrengthTrial
 from calibcli.stats.recalibrators.selection import CHEAP, NOTHING_CHANGED, RAW, Selection, Trial
 

@@ -15,7 +15,7 @@ from calibcli.names import (
     TestName,
     ViewName,
 )
-from calibcli.options.numerals import percent
+from calibcli.options.numerals import percent, plural
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
     IN_TABLES,
@@ -56,6 +56,7 @@ from calibcli.show.words import (
     YELLOW_BELOW,
     better_when,
     between,
+    capital,
     count,
     distinct_labels,
     field_name,
@@ -65,7 +66,6 @@ from calibcli.show.words import (
     light,
     listed,
     p_words,
-    plural,
     quoted,
     rejects_too_often,
     roughness,
@@ -465,7 +465,7 @@ def reliability_grid(curve: ReliabilityCurve) -> tuple[Grid, ...]:
 
 def _places(lower: list[float], upper: list[float]) -> list[str]:
     """Return the value of an atom, and both edges of any other bin."""
-    labels = dict(zip(edges := sorted({*lower, *upper}), distinct_labels(edges), strict=True))
+    labels = distinct_labels([*lower, *upper])
     return [
         labels[low] if low == high else f"{labels[low]} to {labels[high]}"
         for low, high in zip(lower, upper, strict=True)
@@ -593,16 +593,6 @@ Rows with a score of at least the threshold t are treated. Net benefit: the shar
 1, less t / (1 - t) times the share treated with label 0. Standardised: over the share of label 1."""
 
 
-def _apart(thresholds: Sequence[float]) -> dict[float, str]:
-    """Return thresholds in as few digits, but six at least, as tell them apart."""
-    names: dict[float, str] = {}
-    for digits in range(6, 18):
-        names = {one: f"{one:.{digits}g}" for one in thresholds}
-        if len(set(names.values())) == len(names):
-            break
-    return names
-
-
 def _worth_using(report: MeasureReport) -> list[Line]:
     """Return at which thresholds acting on the score is shown to be worth more than treating all and none."""
     using = f"acting on {quoted(report.input.score)} is worth"
@@ -610,7 +600,7 @@ def _worth_using(report: MeasureReport) -> list[Line]:
     # In this order.
     said: dict[str, list[str]] = {more: []}
     unknown: list[str] = []
-    names = _apart([one.threshold for one in report.net_benefit])
+    names = distinct_labels([one.threshold for one in report.net_benefit], least=6)
     for one in report.net_benefit:
         over = {"treating all": one.over_all, "treating none": one.net_benefit}
         ends = {other: found.interval.ends for other, found in over.items() if found.interval}
@@ -649,7 +639,7 @@ def _net_benefits(
 ) -> tuple[Block, Block]:
     """Return a heading and the table of one part, or of groups by their names."""
     first = next(iter(parts.values()))
-    thresholds = _apart([one.threshold for one in report.net_benefit])
+    thresholds = distinct_labels([one.threshold for one in report.net_benefit], least=6)
     names = ["net benefit", "standardised", "over treat all"]
     names += [f"over {quoted(report.input.score)}"] if first.net_benefit[0].over_first else []
     grouped = "" not in parts
@@ -722,7 +712,7 @@ def _largest(report: MeasureReport, errors: tuple[TopError, ...]) -> tuple[Block
     if any(one.rows_alone for one in errors):
         notes.append("Rows alone in their cell do not count: where they are many, take fewer --bins.")
     without = (text for one in errors for text in one.assumptions if text.startswith("no interval"))
-    notes += [f"{text[:1].upper()}{text[1:]}." for text in dict.fromkeys(without)]
+    notes += [f"{capital(text)}." for text in dict.fromkeys(without)]
     title = Line("The k largest probabilities together", Tone.TITLE)
     caption = f"Errors of the k largest probabilities of {_named(report.input)}"
     return paragraph(title), grid_of(errors, cells, notes, caption=caption)

@@ -1,11 +1,11 @@
 """The page of `plan`: how many rows to collect, and what that number supposes."""
 
-from calibcli.options.numerals import in_full, percent
+from calibcli.options.numerals import in_full, percent, plural
 from calibcli.reports.plan import PlanReport
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Line, Listing, Page, Paragraph, Tone, paragraph
 from calibcli.show.pages import artifact_lines, note_lines, repair_lines, source_line
-from calibcli.show.words import about, count, plural
+from calibcli.show.words import about, count
 
 
 def plan_page(report: PlanReport, *, verbose: bool) -> Page:

@@ -3,12 +3,12 @@
 from collections import Counter
 from dataclasses import replace
 
-from calibcli.options.numerals import percent
+from calibcli.options.numerals import percent, plural
 from calibcli.reports.segments import Ends, Segment, SegmentsReport
 from calibcli.show.answers import segment_name, segmented, untested_words
 from calibcli.show.blocks import Block, Cells, Column, Line, Listing, Page, Tone, grid_of, paragraph
 from calibcli.show.pages import note_lines, read_lines
-from calibcli.show.words import count, first_of, four, listed, p_words, plural, printable, quoted, three
+from calibcli.show.words import count, first_of, four, listed, p_words, printable, quoted, three
 
 # So many segments are in the table, unless more is asked for.
 _MOST_ROWS, _MOST_NAMED, _MOST_LEVELS = 20, 5, 6

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import accumulate
 
 from calibcli.names import Bound, GroupOrder, Inconclusive, Relation, VerdictName
-from calibcli.options.numerals import in_full, percent
+from calibcli.options.numerals import in_full, percent, plural
 from calibcli.reports.verify import StateSummary, VerifyReport
 from calibcli.show import words
 from calibcli.show.answers import answer_of, roughly, segment_name, verdict_sentences, why_open, worth_of
@@ -68,7 +68,7 @@ def _alarm_headline(verdict: Verdict) -> str:
     if claim.limit == 0.0:
         watched = "no longer calibrated" if raised else "not shown to be miscalibrated"
     value = words.beside(verdict.value, claim.limit)
-    over_all = f"over all {words.plural(verdict.rows, 'row')} the {name} is {value}"
+    over_all = f"over all {plural(verdict.rows, 'row')} the {name} is {value}"
     start = f"since {since.named} " if since else ""
     return f"{words.verdict_word(verdict)}  {start}{watched}  ({over_all})"
 
@@ -118,7 +118,7 @@ def _beside_bounds(verdict: Verdict) -> list[str]:
     told = verdict.outcome is VerdictName.INCONCLUSIVE or (passed and verdict.claim.only_not_refuted)
     if reason is None or told:
         return []
-    return [f"{reason[:1].upper()}{reason[1:]}."]
+    return [f"{words.capital(reason)}."]
 
 
 def _gathered(evidence: Evidence | None) -> list[str]:
@@ -126,16 +126,16 @@ def _gathered(evidence: Evidence | None) -> list[str]:
     if evidence is None:
         return []
     failing, enough = _wealth(evidence.log_fail), f"{math.exp(evidence.threshold):.6g}"
-    so_far = f"after {words.plural(evidence.looks, 'check')}" if evidence.looks else "so far"
+    so_far = f"after {plural(evidence.looks, 'check')}" if evidence.looks else "so far"
     if evidence.log_pass is None:
         lines = [f"Evidence against calibration {so_far}: {failing}; the alarm rings at {enough}."]
     else:
         stand = f"PASS {_wealth(evidence.log_pass)} of the {enough} needed, FAIL {failing} of {enough}"
         lines = [f"Evidence {so_far}: {stand}."]
     if evidence.passed_at is not None:
-        lines.append(f"Passed at {words.plural(evidence.passed_at, 'row')}.")
+        lines.append(f"Passed at {plural(evidence.passed_at, 'row')}.")
     if evidence.failed_at is not None:
-        lines.append(f"Failed at {words.plural(evidence.failed_at, 'row')}.")
+        lines.append(f"Failed at {plural(evidence.failed_at, 'row')}.")
     return lines
 
 
@@ -151,9 +151,7 @@ def _footing(verdict: Verdict, *, verbose: bool) -> list[Line]:
     target = "" if verdict.target is None else verdict.target.value
     rough = "" if verdict.finite_sample or verdict.claim.bound is Bound.VALUE else "approximate"
     how = "; ".join(
-        one
-        for one in (verdict.partition, verdict.method, target, rough, words.plural(verdict.rows, "row"))
-        if one
+        one for one in (verdict.partition, verdict.method, target, rough, plural(verdict.rows, "row")) if one
     )
     common = (INDEPENDENT_ROWS, HELD_OUT)
     scope = "; ".join(one for one in verdict.assumptions if not one.startswith(common))
@@ -172,7 +170,7 @@ def _worth(verdict: Verdict) -> str:
     when = "at any sample size" if exact else "as an approximation for many rows"
     if verdict.claim.bound is Bound.VALUE or verdict.void is not None:
         when = "for these rows alone"
-    of = "; ".join(one for one in (verdict.partition, words.plural(verdict.rows, "row")) if one)
+    of = "; ".join(one for one in (verdict.partition, plural(verdict.rows, "row")) if one)
     return f"Valid {when}; {of}."
 
 
@@ -199,10 +197,10 @@ def verdict_lines(verdict: Verdict) -> tuple[str, ...]:
 def _overall(report: VerifyReport) -> Paragraph:
     outcomes = Counter(verdict.outcome for _, _, verdict in report.every_verdict)
     parts = ", ".join(f"{outcomes[name]} {name.value}" for name in VerdictName if outcomes[name])
-    what = words.plural(len(report.rules), "rule")
+    what = plural(len(report.rules), "rule")
     if report.groups:
         every = "all rows and " if report.verdicts else ""
-        what += f" in {every}{words.plural(len(report.groups), 'group')}"
+        what += f" in {every}{plural(len(report.groups), 'group')}"
     headline = f"{report.outcome.value.upper()}  {what}: {parts or 'none'}"
     return paragraph(Line(headline, TONES[report.outcome]), *answer_of(report)[1:], *_correction(report))
 
@@ -255,10 +253,10 @@ def _state_lines(report: VerifyReport) -> list[Line]:
     state = report.state
     if state is None:
         return []
-    held = f"{words.plural(state.rows, 'row')} in {words.plural(state.batches, 'batch')}"
+    held = f"{plural(state.rows, 'row')} in {plural(state.batches, 'batch')}"
     lines = [Line(f"state {words.quoted(state.path)}: {held}, {words.count(state.new_rows)} of them new")]
     if state.known_rows or state.known:
-        before = f"{words.plural(state.known_rows, 'row')} counted before and not again"
+        before = f"{plural(state.known_rows, 'row')} counted before and not again"
         lines.append(Line(f"note: {before}", Tone.NOTE))
     # Each value by itself, or over bins: as the verdict names it.
     measure = next((one.measure for one in report.claims), "binned_ece")
@@ -321,7 +319,7 @@ def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
         del cells["why"]
     notes = [_HOW_LEFT_OUT] if any(FEWER in (case.verdict.reason or "") for case in cases) else []
     hidden = len(cases) - len(shown)
-    notes += [f"{words.plural(hidden, 'more verdict')} passed; -v lists every one."] if hidden else []
+    notes += [f"{plural(hidden, 'more verdict')} passed; -v lists every one."] if hidden else []
     return (paragraph(title, *left_out), grid_of(shown, cells, notes))
 
 
@@ -379,7 +377,7 @@ def segment_blocks(verdict: Verdict, judged: JudgedSegments, *, verbose: bool) -
     hidden = len(undecided) - len(shown)
     notes = [_JUDGED_BY] if any(one.lower is not None for one in shown) else []
     if hidden > 0:
-        notes.append(f"{words.plural(hidden, 'more segment')} did not pass; -v lists every one.")
+        notes.append(f"{plural(hidden, 'more segment')} did not pass; -v lists every one.")
     if any(one.outcome is VerdictName.INCONCLUSIVE for one in every):
         notes.append(_FEWER_SEGMENTS)
     return (grid_of(shown, cells, notes),)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from calibcli.codec import ABSENT, DIFFERENT, OR_NULL, Ascending, Between, Declared, Kept, Node, Size
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning
+from calibcli.options.numerals import plural
 from calibcli.stats.recalibrators.segments import SegmentColumn
 from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts, sliced
 from calibcli.stats.table import grid as cells
@@ -183,7 +184,7 @@ class Partition(Declared):
         """The words reports use for what error is judged over."""
         if self.segments is not None:
             many = len(self.segments.judged)
-            return f"{many:,} segment{'s' * (many != 1)} by {', '.join(self.segments.on)}"
+            return f"{plural(many, 'segment')} by {', '.join(self.segments.on)}"
         if self.outputs:
             if (many := len(self.outputs)) == 1:
                 return "the one value of the score"

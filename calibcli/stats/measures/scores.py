@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import GAVE_ZERO, MeasureName, Target
+from calibcli.options.numerals import plural
 from calibcli.stats.bounds import Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, as_many
 from calibcli.stats.bounds.proportion import clopper_pearson_of_a_rate
@@ -190,7 +191,7 @@ def certain_and_wrong(table: Table) -> int:
 
 def gave_zero(rows: int) -> str:
     """Return in words that so many rows had a score of 0 or 1 that was wrong."""
-    return f"{rows:,} row{'s' * (rows != 1)} {GAVE_ZERO}"
+    return f"{plural(rows, 'row')} {GAVE_ZERO}"
 
 
 def _mean_loss(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from calibcli.codec import Ascending, Between, Declared, Node, OrInfinite, Size, Strings
 from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import FitMethod
+from calibcli.options.numerals import plural
 from calibcli.stats.recalibrators import FittedBin, checked_scores, penalised, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, limited_words
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, NEAREST, logistic, logit
@@ -301,7 +302,7 @@ class SegmentMap(Declared):
             found.append("In some segment a higher score may get a lower probability.")
         found += limited_words(self.limited_rows)
         if self.coefficients_left_out:
-            many = f"{self.coefficients_left_out:,} intersection{'s' * (self.coefficients_left_out > 1)}"
+            many = plural(self.coefficients_left_out, "intersection")
             found.append(f"Without a coefficient, for too few rows: {many}; larger segments count there.")
         if self.strength == self.trials[-1].strength:
             found.append(f"Cross-validation chose the edge of what it tries: {_EDGE}.")

@@ -3,6 +3,7 @@
 import numpy as np
 
 from calibcli.errors import InputProblem, UsageProblem
+from calibcli.options.numerals import plural
 from calibcli.stats.table import Floats, Integers, ScoreTable, grouped
 from calibcli.stats.table.grid import GridTable, Table
 
@@ -43,7 +44,7 @@ def draw_folds(table: Table, folds: int, *, generator: np.random.Generator) -> l
         raise UsageProblem(msg, "name a column with --group, and rows go to folds by its value")
     rows = table.total_rows
     if rows < folds:
-        msg = f"{rows:,} row{'s' if rows != 1 else ''} cannot be shared out to {folds:,} folds"
+        msg = f"{plural(rows, 'row')} cannot be shared out to {folds:,} folds"
         raise InputProblem(msg, "ask for fewer with --folds, or name a method")
     if rows > _MOST_ROWS:
         msg = f"{rows:,} rows are too many to share out at random (at most {_MOST_ROWS:,})"
