@@ -10,8 +10,8 @@ from calibcli.documents.artifact import ClassArtifact
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns, RowRequest
-from calibcli.options.segmenting import Cutting
-from calibcli.show.words import rounded_words
+from calibcli.options.segmenting import MOST_VALUES, Cutting
+from calibcli.show.words import listed, rounded_words
 from calibcli.stats.measures.segments import (
     ANY,
     Counts,
@@ -93,7 +93,7 @@ def segments_in(evaluation: Gathered, rows: RowRequest, cutting: Cutting) -> Cut
         one.name: (found.rows[inside], found.positive[inside])
         for one, inside in zip(levels, values, strict=True)
     }
-    notes = outcome_notes(outcomes)
+    notes = (*other_notes(levels, cutting), *outcome_notes(outcomes))
     if kept_to is not None:
         cells, what = f"about {kept_to:,} cells", "scores within segments"
         notes = (rounded_words(cells, what=what, exact="counts and sums of residuals"), *notes)
@@ -109,6 +109,25 @@ def rows_again(evaluation: Gathered) -> SecondPass:
     if loaded is not None and not isinstance(loaded, ClassArtifact):
         again = replace(again, change=row_map(loaded))
     return again
+
+
+# So many values are named, as in a list of columns.
+_FEW = 5
+
+
+def other_notes(levels: Sequence[Levels], cutting: Cutting) -> tuple[str, ...]:
+    """Say which values of a column are one segment, `(other)`, as it holds more than have segments."""
+    notes = []
+    for one in (level for level in levels if level.other >= 0):
+        rest = f"but the {cutting.most_values} most frequent values"
+        more = "a larger --max-values tells more of them apart"
+        if one.rare is not None and cutting.most_values + len(one.rare) <= MOST_VALUES:
+            shown = [*map(repr, one.rare[:_FEW])]
+            shown += [f"{len(one.rare) - _FEW:,} more"] if len(one.rare) > _FEW else []
+            rest = f"{rest}: {listed(shown)}"
+            more = f"--max-values {cutting.most_values + len(one.rare)} tells them apart"
+        notes.append(f"{one.words[one.other]} is all {rest}; {more}")
+    return tuple(notes)
 
 
 _OUTCOME = (

@@ -236,6 +236,20 @@ def test_untested_segments_say_what_came_and_what_was_expected(run: Run, tmp_pat
     assert [text.index(one) for one in of_parts] == sorted(text.index(one) for one in of_parts)
 
 
+def test_values_that_share_a_segment_are_named(run: Run, rows: pd.DataFrame, tmp_path: Path) -> None:
+    """As they say nothing under the name `(other)`: the option to tell them apart does."""
+    path = in_csv(rows, tmp_path / "rows.csv")
+    asked = ("segments", path, *WORDS, "--on", "country", "--min-rows", "30")
+    said = "country = (other) is all but the 2 most frequent values: 'FR'; --max-values 3 tells them apart"
+    assert said in " ".join(run(*asked, "--max-values", "2", code=0).out.split())
+    assert "(other)" not in run(*asked, "--max-values", "3", code=0).out
+    many = in_csv(rows.assign(country=np.arange(len(rows)).astype(str)), tmp_path / "many.csv")
+    shown = run("segments", many, *WORDS, "--on", "country", "--categorical", "country", code=0).out
+    assert "country = (other) is all but the 10 most frequent values; a larger --max-values" in " ".join(
+        shown.split()
+    )
+
+
 def test_columns_that_settle_the_label_are_named(run: Run, tmp_path: Path) -> None:
     """The outcome in other words is no segment, and few rows may look so by chance."""
     rng = np.random.default_rng(7)
