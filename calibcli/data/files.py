@@ -337,7 +337,9 @@ class Found:
         return (*listed, *self._copied())
 
     def _counted(self) -> str:
-        read = f"{_some(self.listed)}: {plural(len(self.files), 'file')} read"
+        # Every other input is a file.
+        found = len(self.files) - (len(self.inputs) - len(self.listed))
+        read = f"{_some(self.listed)}: {plural(found, 'file')} read"
         if not self.passed:
             return read
         by_reason = [(why, [name for name, of in self.passed if of is why]) for why in Reason]

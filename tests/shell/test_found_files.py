@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -105,6 +106,13 @@ def test_summaries_carry_it(run: Run, place: Path) -> None:
     ended = run("measure", "whole.json", "--json")
     notes = json.loads(ended.out)["input"]["notes"]
     assert [one for one in notes if "read" in one][:2] == [SAID, "e: 1 file read"]
+
+
+def test_files_beside_a_folder_are_not_counted_as_its_own(run: Run, place: Path) -> None:
+    """A folder, a pattern and a file: what the first two hold is told, as nobody named it."""
+    assert (place / "d").is_dir()
+    shutil.copy("d/a.csv", "alone.csv")
+    assert "d/sub: 1 file read" in " ".join(run("measure", "d/sub", "alone.csv").out.split())
 
 
 def test_outputs_of_a_folder_say_it(run: Run, place: Path, artifact: Path) -> None:
