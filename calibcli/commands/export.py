@@ -47,7 +47,7 @@ def export(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
     if ask.form is SqlForm.VIEW:
         view, table = _given(ask.view, _NAME), _given(ask.table, TABLE)
         if view.casefold() == table.casefold():
-            msg = f"the view {view} would replace the {table} that it reads"
+            msg = f"the view {view} would replace the table {table} that it reads"
             raise UsageProblem(msg, "--view gives it another name")
         query = _exported(artifact, ask).decode()
         return as_view(query, view, ask.dialect or SqlDialect.DUCKDB).encode()
@@ -86,8 +86,9 @@ def _groups(artifact: GroupArtifact, ask: ExportAsk) -> bytes:
     places = {key: place + 1 for place, key in enumerate(members)} | dict.fromkeys(artifact.shared, 0)
     pools = ask.unseen is OnUnseen.POOLED
     groups = GroupMaps(_given(ask.by, artifact.by), maps, places, pools)
-    apart = f", or fit each group apart, with --where '{artifact.by}==GROUP' in place of --by"
-    _refuse_scores_alone(ask.target, f"the map is one for each group of {artifact.by!r}", apart)
+    apart = f"fit each group apart, with --where '{artifact.by}==GROUP' in place of --by"
+    hint = f"use --to sql or --to python, or {apart}"
+    _refuse_scores_alone(ask.target, f"the map is one for each group of {artifact.by!r}", hint)
     if ask.target is ExportTarget.PYTHON:
         return module_of_groups(groups, origin=origin).encode()
     from calibcli.export.sql import query_of_groups
@@ -100,18 +101,19 @@ def _segments(artifact: SegmentArtifact, ask: ExportAsk) -> bytes:
     origin, found = replace(_origin(artifact), on=artifact.names), artifact.recalibrator
     if ask.target in _STYLES:
         return module_of_segments(found, origin=origin, style=_STYLES[ask.target]).encode()
-    _refuse_scores_alone(ask.target, f"the map looks at {', '.join(artifact.names)} too", " or --to sklearn")
+    others = "use --to sql, --to python or --to sklearn"
+    _refuse_scores_alone(ask.target, f"the map looks at {', '.join(artifact.names)} too", others)
     from calibcli.export.sql import query_of_segments
 
     return query_of_segments(found, _sql(ask, (_score(artifact, ask),)), origin=origin).encode()
 
 
-def _refuse_scores_alone(target: ExportTarget, why: str, more: str = "") -> None:
+def _refuse_scores_alone(target: ExportTarget, why: str, hint: str) -> None:
     """Refuse targets that are given nothing beside the score, where a map looks at more."""
     if target in (ExportTarget.ONNX, ExportTarget.SKLEARN):
         what = "an ONNX model" if target is ExportTarget.ONNX else "a scikit-learn estimator"
         msg = f"{what} is given scores alone, and {why}"
-        raise UsageProblem(msg, f"use --to sql or --to python{more}")
+        raise UsageProblem(msg, hint)
 
 
 def _origin(artifact: OneMap | ClassArtifact) -> Origin:

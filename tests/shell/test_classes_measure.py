@@ -214,8 +214,8 @@ def test_probabilities_too_small_to_be_told_apart_are_counted(
     rows_of(tmp_path / "probs.parquet", logits, label, scale="prob")
     assert main(words) == 0
     said = " ".join(capsys.readouterr().err.split())
-    assert "1 probability is 0, which has no logarithm: inside it all " in said
-    assert "were taken for 2^-53; logits (--scale logit) keep them" in said
+    assert "1 probability is 0, which has no logarithm: the fit took all " in said
+    assert "for 2^-53; logits (--scale logit) keep them" in said
 
 
 def test_classes_on_a_grid_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ from calibcli.names import (
     ViewName,
 )
 from calibcli.options.fitting import FitOptions
+from calibcli.options.numerals import plural
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.again import ClassBlock, ClassRowSource
 from calibcli.stats.table.grid import Table
@@ -192,10 +193,10 @@ class LeastSeen:
         if not self._zeros:
             return ()
         zeros = "1 probability is" if self._zeros == 1 else f"{self._zeros:,} probabilities are"
-        rows = "1 fit row" if self._rows == 1 else f"{self._rows:,} fit rows"
+        rows, them = plural(self._rows, "fit row"), "it" if self._zeros == 1 else "them"
         if self._given is not None:
-            return (f"{zeros} 0 by rounding, in {rows}; inside the logarithm taken for {self.least:.2g}",)
-        limited = f"inside it all {self._small:,} below 2^-53, in {rows}, were taken for 2^-53"
+            return (f"{zeros} 0 by rounding, in {rows}; the fit took {them} for {self.least:.2g}",)
+        limited = f"the fit took all {self._small:,} below 2^-53, in {rows}, for 2^-53"
         return (f"{zeros} 0, which has no logarithm: {limited}; logits (--scale logit) keep them",)
 
 

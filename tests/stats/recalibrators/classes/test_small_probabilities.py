@@ -82,7 +82,9 @@ def test_zeros_limit_what_is_below_and_are_counted(method: ClassMethod) -> None:
     rows, zero = with_zeros(sharp(600))
     small = rows.probability < 2.0**-53
     one = fitted(method, rows)
-    said = f"{zero.sum():,} probabilities are 0, which has no logarithm: inside it all {small.sum():,} below"
+    said = (
+        f"{zero.sum():,} probabilities are 0, which has no logarithm: the fit took all {small.sum():,} below"
+    )
     assert one.notes[-1].startswith(said)
     assert f"in {small.any(axis=1).sum():,} fit rows" in one.notes[-1]
     assert one.to_dict().get("least", 2.0**-53) == 2.0**-53
@@ -140,9 +142,7 @@ def test_logits_so_far_apart_that_a_probability_is_0_are_counted() -> None:
     )
     options = ClassFitOptions(least=least_of(Scale.LOGIT))
     one = ClassTemperature.fit(ClassMethod.TEMPERATURE, rows.tables, options=options)
-    assert one.notes == (
-        "3 probabilities are 0 by rounding, in 1 fit row; inside the logarithm taken for 4.9e-324",
-    )
+    assert one.notes == ("3 probabilities are 0 by rounding, in 1 fit row; the fit took them for 4.9e-324",)
 
 
 @pytest.mark.parametrize("method", [ClassMethod.CONFIDENCE, ClassMethod.TOP_LABEL, ClassMethod.ONE_VS_REST])
