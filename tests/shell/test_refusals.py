@@ -683,7 +683,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "export beta.json --to onnx --table t", "--table has no effect on --to onnx", ""),
     (2, "export beta.json --to onnx --as view", "--as has no effect on --to onnx", ""),
     (2, "export beta.json --to sql --view v", "--view is for --as view", "pass --as view too"),
-    (2, "export beta.json --to sql --as view --view A --table a", "replace the a that it", "another name"),
+    (2, "export beta.json --to sql --as view --view A --table a", "replace the table a that", "another name"),
     (2, "export beta.json --to sql --table 'read_csv(1)'", "no name of a table", "make a view of it"),
     (2, "export beta.json --to sql --as dbt --table m -o m.sql", "would call the model m", "another name"),
     (2, "export beta.json --to sql --dialect mysql -s 'score '", "'score ' ends in a blank", "without it"),
