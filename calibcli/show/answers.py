@@ -29,6 +29,7 @@ from calibcli.show.words import (
     about,
     capital,
     count,
+    distinct_labels,
     field_name,
     first_of,
     four,
@@ -38,6 +39,7 @@ from calibcli.show.words import (
     quoted,
     rejects_too_often,
     roughness,
+    span,
     these,
     three,
     verdict_word,
@@ -464,7 +466,10 @@ def _where(report: "MeasureReport") -> str:
 
 def _range(stretch: "Stretch", *, atoms: bool) -> str:
     """Return a range in words; values by themselves belong to it, edges of bins divide."""
-    low, high = (None if end is None else f"{end:.3g}" for end in (stretch.lower, stretch.upper))
+    ends = (stretch.lower, stretch.upper)
+    # No end of a range reads as that of all scores.
+    texts = distinct_labels([0.0, 1.0, *(end for end in ends if end is not None)], least=3)
+    low, high = (None if end is None else texts[end] for end in ends)
     # No score lies beyond 0 and 1.
     if atoms and (high == "0" or low == "1"):
         return f" at {high if low is None else low}"
@@ -1053,7 +1058,9 @@ def _segment_sentence(segment: "Segment", sure: str) -> str:
     if part is None:
         return f"Scores are wrong {rows}, some too high and some too low: {means} on average."
     way = "too high" if part.gap > 0.0 else "too low"
-    between = f"from {three(part.lower)} to {three(part.upper)}"
+    between = (
+        f"at {three(part.lower)}" if part.lower == part.upper else f"from {span(part.lower, part.upper)}"
+    )
     return f"Scores {between} are {way} {rows}: by {three(abs(part.gap))} there; {means} on average."
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibcli.commands.measure import measure_table
-from calibcli.names import ComparisonName, MeasureName
+from calibcli.names import Binning, ComparisonName, MeasureName
 from calibcli.options.measuring import MeasureOptions, metrics_of
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import ClusterSummary
@@ -71,6 +71,16 @@ def test_nothing_lies_beyond_0_and_1() -> None:
     third = ScoreTable.from_rows(score / 2, generator.random(2_000) < 0.25)
     said, *_ = answer_of(measure_table(third, SOURCE, options=MeasureOptions()))
     assert said.startswith("Scores are too low at 0 and too high from 0.5 on: ")
+
+
+def test_a_range_near_1_does_not_begin_at_1() -> None:
+    """Its end has the digits that tell it from the end of the scale."""
+    generator = np.random.default_rng(0)
+    score = 1.0 / (1.0 + np.exp(-generator.normal(9.0, 2.0, 20_000)))
+    label = generator.random(20_000) < np.where(score > 0.9999, 0.97, score)
+    options = MeasureOptions(binning=Binning.EQUAL_MASS)
+    said, *_ = answer_of(measure_table(ScoreTable.from_rows(score, label), SOURCE, options=options))
+    assert said.startswith("Scores are too high above 0.9999: on average off by 0.013")
 
 
 def test_a_bias_that_no_range_shows_is_said_of_all_scores() -> None:
