@@ -11,9 +11,10 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from calibcli.data.formats import format_of
 from calibcli.data.selection import EVERY_ROW, FileSelection
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import NEW_COLUMN, OnMissing, OnRange, OnSum, Scale, WeightMeaning
+from calibcli.names import NEW_COLUMN, DataFormat, OnMissing, OnRange, OnSum, Scale, WeightMeaning
 from calibcli.options.numerals import in_full, reads_as_number
 from calibcli.options.rows import Columns, MapColumns, SeveralClasses
 from calibcli.values import dataclass
@@ -74,7 +75,7 @@ class Header:
             ways = "join them first, or name one of" if alone else "repeat the option for each,"
             hint = f"these are several columns: {ways} {listing(several)}"
         separated = separator_hint(self.names, lambda column: folded(column) == folded(name))
-        raise InputProblem(msg, separated or _nested_hint(name, self.names) or hint)
+        raise InputProblem(msg, separated or _nested_hint(name, self) or hint)
 
     def all_named(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the columns that names mean, of which there may be as many as the header has."""
@@ -117,17 +118,20 @@ class Header:
         raise InputProblem(msg, apart or (NAME_THE_SCORE if role == "score" else f"name it with --{role}"))
 
 
-def _nested_hint(name: str, header: Sequence[str]) -> str | None:
+def _nested_hint(name: str, header: Header) -> str | None:
     """Return how to make a column of what a name such as answer.confidence means within a column."""
     outer, _, inner = name.partition(".")
-    if not inner or outer not in header:
+    if not inner or outer not in header.names:
         return None
     import json
 
     inner = "NAME" if _PATTERN.search(inner) else inner
     path = [one if one.isidentifier() else json.dumps(one) for one in (outer, *inner.split("."))]
-    how = f"jq -c '.{path[-1]} = .{'.'.join(path)}' FILE"
-    return f"what is within {outer!r} is no column: for JSON lines, {how} makes it one"
+    how = f"for JSON lines, jq -c '.{path[-1]} = .{'.'.join(path)}' FILE"
+    if format_of(header.path) is DataFormat.PARQUET:
+        column = f"{'.'.join(path)} AS {path[-1]}"
+        how = f"in DuckDB, COPY (SELECT *, {column} FROM 'FILE') TO 'NEW.parquet'"  # noqa: S608 - a sentence
+    return f"what is within {outer!r} is no column: {how} makes it one"
 
 
 def separator_hint(header: Sequence[str], sought: Callable[[str], bool] | None = None) -> str | None:
@@ -309,7 +313,7 @@ def class_columns(several: SeveralClasses, header: Header) -> ClassColumns:
             fitting = f"only {columns[0]!r} fits" if columns else "no column fits"
             msg = f"{header.path}: {fitting} --probs {probs!r}; the columns are {listing(header.names)}"
             quoted = "quote the pattern so that the shell leaves it alone: --probs 'p_*'"
-            raise InputProblem(msg, _nested_hint(probs, header.names) or quoted)
+            raise InputProblem(msg, _nested_hint(probs, header) or quoted)
     else:
         columns = header.all_named(map(str.strip, probs.split(",")))
         _refuse_repeated(columns, "--probs names column")

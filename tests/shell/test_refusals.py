@@ -149,6 +149,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, f"measure {MANY} --cluster sites", "", "did you mean 'site'?"),
     (3, "measure nested.jsonl -s answer.p", "no column 'answer.p'", "jq -c '.p = .answer.p' FILE"),
     (3, "measure nested.jsonl -s 'answer.p 1'", "no column", """jq -c '."p 1" = .answer."p 1"' FILE"""),
+    (3, "measure nested.parquet -s answer.p", "no column", "(SELECT *, answer.p AS p FROM 'FILE')"),
     (3, "measure nested.jsonl --probs answer.*", "no column fits", "jq -c '.NAME = .answer.NAME' FILE"),
     (3, f"measure {MANY} --by a1", "there is no column 'a1'", ""),
     (3, f"report {MANY} --by day -o r.html", "makes over 1,000 groups (1,200 so far)", "take up to 100,000"),
@@ -750,6 +751,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "half.parquet").write_bytes(whole[: len(whole) // 2])
     lists = pa.table({"logits": [[2.5, -1.0]] * 3 + [[0.5, 0.5]], "label": [0, 1, 1, 1]})
     pq.write_table(lists, path / "lists.parquet")
+    pq.write_table(pa.table({"answer": [{"p": 0.5}], "label": [1]}), path / "nested.parquet")
     some = pa.table({"id": ["a", "b"], "score": [0.25, 0.5], "x_1": [1, 2]})
     pq.write_table(some, path / "in.parquet")
     (path / "in.csv").write_text("id,score,x_1\na,0.25,1\nb,0.5,2\n")
