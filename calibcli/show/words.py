@@ -50,6 +50,12 @@ def three(value: float | None) -> str:
     return _digits(value, 3)
 
 
+def cutoff_words(score: float) -> str:
+    """Return a score with three significant digits, or with as many more as tell it from 1."""
+    texts = (_digits(score, digits) for digits in range(3, _MOST_DIGITS))
+    return next((text for text in texts if score >= 1.0 or float(text) < 1.0), repr(score))
+
+
 def number_text(value: float) -> str:
     """Return a number on an axis."""
     return f"{round(value, 12) + 0.0:.6g}"

@@ -16,6 +16,7 @@ from calibcli.show.words import (
     as_in_papers,
     beside,
     between,
+    cutoff_words,
     distinct_labels,
     four,
     interval_words,
@@ -99,6 +100,17 @@ def test_no_interval_is_none() -> None:
     assert interval_words(None) == "none"
     assert interval_words(Interval(None, None, 0.95, "m", Target.POPULATION, finite_sample=True)) == "none"
     assert between(math.nan, 0.5) == "none"
+
+
+def test_a_cutoff_next_to_1_is_not_1() -> None:
+    """Rows above it are some; above 1 there are none."""
+    assert [cutoff_words(one) for one in (0.5, 0.99951, 0.999996, 1.0)] == [
+        "0.500",
+        "0.9995",
+        "0.999996",
+        "1.00",
+    ]
+    assert float(cutoff_words(math.nextafter(1.0, 0.0))) < 1.0
 
 
 def test_labels_of_different_values_differ() -> None:

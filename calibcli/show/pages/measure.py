@@ -58,6 +58,7 @@ from calibcli.show.words import (
     between,
     capital,
     count,
+    cutoff_words,
     distinct_labels,
     field_name,
     four,
@@ -278,7 +279,7 @@ def _kept(one: Estimate | ClassEstimate, name: str) -> str:
 
 def _above(one: Estimate | ClassEstimate, cutoff: str, kept: str) -> str:
     if cutoff in one.details:
-        return three(float(one.details[cutoff]))
+        return cutoff_words(float(one.details[cutoff]))
     return "all" if float(one.details[kept]) else NONE
 
 
