@@ -49,3 +49,10 @@ def test_every_gate_has_its_rows_on_the_page(page: ModuleType) -> None:
         today, best, times = (float(row[place].replace(",", "")) for place in (4, 5, 6))
         assert times == pytest.approx(today / best, abs=0.011)
         assert (times > 1.3) == bool(row[7]), row
+
+
+def test_rows_are_simulated_of_measures_that_no_plan_is_for(page: ModuleType) -> None:
+    """The page has rows of bias, too, which `plan` does not offer."""
+    passing, failing = page.on_errors("bias", page.M.BIAS, "one value, .5", 0.2)
+    assert 100 <= passing.today < 300
+    assert 100 <= failing.today < 200

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Literal, Self, cast
 
 import numpy as np
@@ -300,7 +300,7 @@ def orders_needed(rows: int, *, delta: float, reach: float) -> int:
     the series of log(1 - p e) is cut after |p e|^J / J.
     """
     size = max(stakes_of_rows(rows, delta=delta).sizes)
-    # The steepest that `lower_bound_of_size` bets at any eps; `upper_bound_of_signed_sum` stays below it.
+    # The steepest that `lower_bound_of_size` bets at any eps; `evidence_on_signed_sum` stays below it.
     slope = size / (1.0 - size * min(1.0, 0.95 / size - 1.0))
     u, v = (slope * most / (1.0 - slope) for most in (MOST_RISE, MOST_BEND))
     root = 0.5 * (u + math.sqrt(u * u + 4.0 * v))
@@ -382,8 +382,12 @@ class Signed:
     share: float
 
 
-def upper_bound_of_signed_sum(pieces: Pieces, signed: Sequence[Signed], *, delta: float) -> float:
-    """Return an upper bound of a number that is below the largest mean that signs can give; at most 1."""
+def evidence_on_signed_sum(
+    pieces: Pieces, signed: Sequence[Signed], *, delta: float
+) -> Callable[[float], float]:
+    """Return the log of the evidence that the largest mean that signs can give is below a number, less that
+    which it takes.
+    """
     rows, level = pieces.rows, math.log(1.0 / delta)
     stakes = stakes_of_rows(int(rows), delta=delta)
     groups = [one.starts[:-1][one.starts[1:] > one.starts[:-1]] for one in signed]
@@ -400,7 +404,7 @@ def upper_bound_of_signed_sum(pieces: Pieces, signed: Sequence[Signed], *, delta
             terms += (math.log(one.share) + grown + np.minimum(*either).sum(axis=1)).tolist()
         return log_sum(terms) - level
 
-    return crossing(evidence, 0.0, 1.0)[1]
+    return evidence
 
 
 def lower_bound_of_size(pieces: Pieces, values: Quadratic, *, delta: float) -> float:

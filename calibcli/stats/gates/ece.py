@@ -6,24 +6,22 @@ from functools import partial
 
 import numpy as np
 
-from calibcli.names import Binning, Target
+from calibcli.names import Binning, MeasureName, Target
 from calibcli.options.rules import Rule
-from calibcli.stats.bounds.betting import log_sum, stakes_of_gate, stakes_of_rows
+from calibcli.stats.bounds.betting import stakes_of_gate, stakes_of_rows
 from calibcli.stats.bounds.proportion import deviation_of_a_mean
 from calibcli.stats.gates.claim import ONE_LOOK, Bounds, Claim, Ground, RowsNeeded, Verdict
-from calibcli.stats.gates.rows_needed import first_rows, fresh_scores, price_of_bets, promise, rows_needed
+from calibcli.stats.gates.rows_needed import first_rows, price_of_bets, promise, rows_needed
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.bias import error_shares
 from calibcli.stats.measures.binned import grouped_residuals, mean_size
 from calibcli.stats.measures.distance import (
     ONE_POPULATION,
-    SHARES,
     dictionary,
     distance,
     finer_bins,
     number_of_bins,
 )
-from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges, looks_discrete
 from calibcli.stats.table.grid import Table, open_variance, residuals
 
@@ -80,12 +78,6 @@ def _assumptions(ground: Ground, *, any_time: bool) -> tuple[str, ...]:
 # As a power of ten.
 _MOST_ROWS = 12.0
 
-# Scores that stand for parts of rows are counted in so many of them.
-_PARTS = 2.0**20
-
-# Where scores are few, up to twice as many rows may come with bins that happen to fit them worse.
-_AHEAD = np.linspace(1.0, 2.0, 17).tolist()
-
 
 class DceGrowth:
     """The bounds that more rows with these scores would have."""
@@ -94,17 +86,6 @@ class DceGrowth:
         self._table = table
         self._variance = float(open_variance(table).sum()) / table.total_rows
         self._few = looks_discrete(table)
-        self._fresh = table if self._few else _refreshed(table)
-
-    def calibrated(self, rows: float, *, finer: bool = False) -> float:
-        """Return the estimate that calibrated labels have on average at a number of rows, over the finer bins
-        that are bet on too if `finer`.
-        """
-        ahead = _AHEAD if self._few else [1.0]
-        counts = {number_of_bins(math.ceil(rows * one)) for one in ahead}
-        return max(
-            sum(_over_bins(self._fresh, rows, finer_bins(count) if finer else count)) for count in counts
-        )
 
     def error(self, value: float) -> float:
         """Return an estimate from these rows without its noise, which adds up with errors as squares do."""
@@ -123,21 +104,6 @@ class DceGrowth:
         """Return how far a bound lies beyond its mean, where the evidence must reach a level."""
         stakes = stakes_of_rows(math.ceil(rows), delta=delta)
         return price_of_bets(stakes, rows, self._variance, level=level)
-
-    def rows_to_pass(self, limit: float, *, error: float, delta: float) -> int:
-        def evidence(digits: float) -> float:
-            rows = 10.0**digits
-            stakes = stakes_of_rows(math.ceil(rows), delta=delta)
-            means = [self.calibrated(rows), self.calibrated(rows, finer=True)]
-            means += [self._over_scores(rows)] if self._few else []
-            terms = [
-                math.log(share * part) + rows * size * (limit - error - mean - 0.5 * size * self._variance)
-                for mean, share in zip(means, SHARES, strict=False)
-                for size, part in zip(stakes.sizes, stakes.shares, strict=True)
-            ]
-            return log_sum(terms) + math.log(delta)
-
-        return first_rows(evidence, most=_MOST_ROWS)
 
     def rows_to_fail(self, limit: float, *, delta: float) -> int | None:
         """Return the rows at which either lower bound rises to a limit; None if neither does."""
@@ -160,14 +126,6 @@ class DceGrowth:
         return (level, 1.0), (tilted, 3.0)
 
 
-def _refreshed(table: Table) -> ScoreTable:
-    """Return scores as other rows will bring them: more of them, which fill more bins with their noise."""
-    score, rows = fresh_scores(table)
-    parts = np.rint(rows * _PARTS).astype(np.int64)
-    some = parts > 0
-    return ScoreTable(score[some], parts[some], np.zeros_like(parts[some]))
-
-
 def _over_bins(table: Table, rows: float, count: int) -> tuple[float, float]:
     """Return the mean distances from rates to midpoints and from scores to midpoints, where so many rows fall
     as those of a table.
@@ -184,22 +142,29 @@ def _left(beyond: float, price: Callable[[float], float], digits: float) -> floa
     return beyond - price(10.0**digits)
 
 
-def dce_rows_needed(table: Table, claim: Claim, ground: Ground, *, value: float, upper: float) -> RowsNeeded:
-    """Extrapolate from the estimate, less that of calibrated labels, to the rows that would decide;
-    approximate: about a tenth off for a calibrated score, a guess elsewhere.
+def dce_rows_needed(
+    table: Table, rule: Rule, claim: Claim, ground: Ground, *, value: float, upper: float
+) -> RowsNeeded:
+    """Extrapolate from the estimate, less that of calibrated labels, to the rows that would decide: for a
+    pass by the simulation of `plan`, for a fail by a formula, which is a guess.
     """
+    from calibcli.stats.gates.plan import as_likely_as_not, population_like, shifted
+
     if claim.limit <= 0.0:
         return RowsNeeded(None, None, 0, within_noise=True)
     growth = DceGrowth(table)
-    error = growth.error(value)
+    error, low = growth.error(value), float(residuals(table).sum()) > 0.0
+    # Few values are drawn as they are.
+    bins = ATOMS if looks_discrete(table) else Bins(Binning.EQUAL_WIDTH, equal_width_edges(1))
+    calibrated = population_like(table, bins=bins, measure=MeasureName.DCE)
     return promise(
         claim,
         error,
         width=2.0 * (upper - value),
         rows=table.total_rows,
-        best=growth.rows_to_pass(claim.limit, error=0.0, delta=ground.delta),
+        best=as_likely_as_not(rule, ground, calibrated),
         ground=ground,
-        to_pass=lambda: growth.rows_to_pass(claim.limit, error=error, delta=ground.delta),
+        to_pass=lambda: as_likely_as_not(rule, ground, shifted(calibrated, MeasureName.DCE, error, low=low)),
         to_fail=lambda: growth.rows_to_fail(claim.limit, delta=ground.fail_delta),
     )
 
@@ -240,6 +205,6 @@ def dce_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         f"{found.details['bins']} equal-width bins, by the number of rows",
         needed=None
         if upper is None
-        else lambda claim: dce_rows_needed(table, claim, ground, value=found.value, upper=upper),
+        else lambda claim: dce_rows_needed(table, rule, claim, ground, value=found.value, upper=upper),
     )
     return bounds.verdict(table, claim, ground)

@@ -1,119 +1,66 @@
 """Is the l2 error of a few-valued score at most eps? Bounds that hold for any rows, delta on each side."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from calibcli.names import Target, VerdictName
+from calibcli.names import MeasureName, Target, VerdictName
 from calibcli.options.numerals import rough_percent
 from calibcli.options.rules import Rule
-from calibcli.stats.bounds.proportion import clopper_pearson, hoeffding_deviation, rate_bounds, unseen_share
+from calibcli.stats.bounds.proportion import hoeffding_deviation, rate_bounds, unseen_share
 from calibcli.stats.gates.claim import ONE_LOOK, Bounds, Claim, Ground, RowsNeeded, Verdict
-from calibcli.stats.gates.rows_needed import first_rows, promise
+from calibcli.stats.gates.rows_needed import promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, l2
 from calibcli.stats.measures.binned import each_of, farthest
 from calibcli.stats.numerics import Floats, normal_quantile
 from calibcli.stats.table.bins import BinnedTable, binned
 from calibcli.stats.table.grid import Table
 
-# Beyond so many rows, as a power of ten, the bounds are too close together to be computed.
-_MOST_DIGITS = 13.0
 
-# In powers of ten: a hundredth of the rows.
-_WITHIN = 0.005
-
-_MOST_STEPS = 12
-
-
-class LinfGrowth:
-    """The bounds that more rows with these scores would have."""
-
-    def __init__(self, sums: BinnedTable) -> None:
-        some = sums.occupied
-        self._share = sums.weight[some] / sums.total
-        self._score = np.clip(sums.score_sum[some] / sums.weight[some], 0.0, 1.0)
-
-    def rows_to_pass(self, limit: float, *, errors: Floats, delta: float) -> int:
-        """Return the rows at which every rate is shown to lie within a limit of its score."""
-        z = self._reach
-        rate = np.clip(self._score + errors, 0.0, 1.0)
-
-        def upper(digits: float) -> float:
-            rows = self._rows(digits)
-            spread = z * np.sqrt(rows * rate * (1.0 - rate))
-            most = np.clip(np.rint(rows * rate + spread), 0.0, rows)
-            least = np.clip(np.rint(rows * rate - spread), 0.0, rows)
-            high = clopper_pearson(most, rows, delta_each_side=delta)[1]
-            low = clopper_pearson(least, rows, delta_each_side=delta)[0]
-            return float(np.maximum(high - self._score, self._score - low).max())
-
-        return _rows_until(upper, limit, error=float(np.abs(errors).max()))
-
-    def rows_to_fail(self, limit: float, *, errors: Floats, delta: float) -> int:
-        """Return the rows at which half of the time some rate is shown to lie beyond a limit."""
-        each = each_of(self._share.size, delta) / 2.0
-        rate = np.clip(self._score + errors, 0.0, 1.0)
-
-        def lower(digits: float) -> float:
-            rows = self._rows(digits)
-            low, high = clopper_pearson(np.rint(rows * rate), rows, delta_each_side=each)
-            return float(np.maximum(low - self._score, self._score - high).max())
-
-        return _rows_until(lower, limit, error=float(np.abs(errors).max()))
-
-    def corrected(self, sums: BinnedTable) -> Floats:
-        """Return rates less scores, without what the largest of so much noise is wont to be."""
-        some = sums.occupied
-        gap = sums.residual[some] / sums.weight[some]
-        noise = self._reach**2 * self._score * (1.0 - self._score) / sums.weight[some]
-        return np.asarray(np.sign(gap) * np.sqrt(np.maximum(gap**2 - noise, 0.0)))
-
-    @property
-    def _reach(self) -> float:
-        """How many deviations all rates stay within, on both sides, half of the time."""
-        return normal_quantile(0.5 + 0.5 * 0.5 ** (1.0 / self._share.size))
-
-    def _rows(self, digits: float) -> Floats:
-        return np.asarray(np.maximum(np.rint(10.0**digits * self._share), 1.0))
-
-
-def linf_rows_needed(
-    table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground, ends: tuple[float, float]
+def few_rows_needed(
+    table: Table,
+    rule: Rule,
+    claim: Claim,
+    *,
+    ground: Ground,
+    ends: tuple[float, float],
+    errors: Floats,
+    error: float,
 ) -> RowsNeeded:
-    """Extrapolate from the rates, less their noise, to the rows that would decide; approximate: a tenth or
-    two off for a calibrated score, a guess elsewhere.
+    """Extrapolate to the rows that would decide, by the simulation of `plan`.
+
+    Args:
+        errors: Rates less scores, without their noise, of every value with rows.
+        error: What they come to.
     """
-    growth = LinfGrowth(sums)
-    errors = growth.corrected(sums)
-    calibrated = np.zeros_like(errors)
-    best = growth.rows_to_pass(claim.limit, errors=calibrated, delta=ground.delta) if claim.limit > 0.0 else 0
+    from calibcli.stats.gates.plan import as_likely_as_not, population_like
+
+    calibrated = population_like(table, bins=ground.bins, measure=MeasureName(rule.subject))
+    wrong = replace(calibrated, rate=np.clip(calibrated.score + errors, 0.0, 1.0))
+    best = as_likely_as_not(rule, ground, calibrated) if claim.limit > 0.0 else 0
     return promise(
         claim,
-        float(np.abs(errors).max()),
+        error,
         width=ends[1] - ends[0],
         rows=table.total_rows,
         best=best,
         ground=ground,
-        to_pass=lambda: growth.rows_to_pass(claim.limit, errors=errors, delta=ground.delta),
-        to_fail=lambda: growth.rows_to_fail(claim.limit, errors=errors, delta=ground.fail_delta),
+        to_pass=lambda: as_likely_as_not(rule, ground, wrong) if errors.any() else best,
+        to_fail=lambda: as_likely_as_not(rule, ground, wrong, wanted=VerdictName.FAIL),
     )
 
 
-def _rows_until(bound: Callable[[float], float], limit: float, *, error: float) -> int:
-    """Return the rows at which a bound, which nears the error as one over
-    the root of the rows, is at a limit.
+def _beyond_noise(sums: BinnedTable) -> Floats:
+    """Return rates less scores, without what the largest of so much noise is wont to be: the deviations that
+    all rates stay within, on both sides, half of the time.
     """
-    room = math.log10(abs(limit - error))
-    digits = min(_MOST_DIGITS, -2.0 * room)
-    for _ in range(_MOST_STEPS):
-        apart = abs(bound(digits) - error)
-        step = 2.0 * (math.log10(max(apart, 1e-12)) - room)
-        digits = min(max(digits + step, 0.0), _MOST_DIGITS)
-        if abs(step) < _WITHIN:
-            break
-    return math.ceil(float(10.0**digits))
+    some = sums.occupied
+    weight = sums.weight[some]
+    gap, score = sums.residual[some] / weight, np.clip(sums.score_sum[some] / weight, 0.0, 1.0)
+    reach = normal_quantile(0.5 + 0.5 * 0.5 ** (1.0 / weight.size))
+    noise = reach**2 * score * (1.0 - score) / weight
+    return np.asarray(np.sign(gap) * np.sqrt(np.maximum(gap**2 - noise, 0.0)))
 
 
 _EVERY_OUTPUT = "every output of the recalibrator is tested, however rare"
@@ -145,6 +92,7 @@ def linf_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     lower = float(farthest(sums, delta=each_of(int(some.sum()), at_lower) / 2.0)[0].max())
     unseen = _unseen(table, ground.outputs)
     upper = None if unseen else float(farthest(sums, delta=at_upper)[1].max())
+    errors = _beyond_noise(sums)
     found = Bounds(
         float(np.abs(sums.residual[some] / sums.weight[some]).max()),
         lower,
@@ -155,7 +103,15 @@ def linf_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         ground.bins.described,
         needed=None
         if upper is None
-        else lambda claim: linf_rows_needed(table, sums, claim, ground=ground, ends=(lower, upper)),
+        else lambda claim: few_rows_needed(
+            table,
+            rule,
+            claim,
+            ground=ground,
+            ends=(lower, upper),
+            errors=errors,
+            error=float(np.abs(errors).max()),
+        ),
     )
     verdict = found.verdict(table, claim, ground)
     if unseen and verdict.reason is None and verdict.outcome is VerdictName.INCONCLUSIVE:
@@ -217,80 +173,6 @@ def _unseen(table: Table, outputs: tuple[float, ...] | None) -> str | None:
     return f"{missing.size} of the {len(outputs)} outputs of the recalibrator {have} no rows ({named}{more})"
 
 
-# Where the bets of `calibcli.stats.bounds.chernoff` lie times the mean of v (1 - v), and times the largest.
-_UPPER_BETS = np.geomspace(0.01, 1.5, 24)
-
-_LOWER_BETS = np.geomspace(0.01, 0.45, 16)
-
-_MOST_ROWS = 10**18
-
-
-class L2Growth:
-    """The bounds that more rows with these scores would have."""
-
-    def __init__(self, table: Table, sums: BinnedTable) -> None:
-        some = sums.occupied
-        self._each = sums.variance[some] / sums.weight[some]
-        self._mean = float(sums.variance.sum()) / sums.total
-        self._by_chernoff = l2.counted(table, sums) is not None
-
-    def energy(self, statistic: float, *, delta: float) -> float:
-        """Return the upper bound of sum n_k e_k^2 where sum G_k is `statistic`."""
-        most = float(self._each.max())
-        bets: Floats = _UPPER_BETS / max(self._mean, 1e-300)
-        cost = bets[:, None] * self._each - 0.5 * np.log1p(2.0 * bets[:, None] * self._each)
-        level = math.log(1.0 / delta) + bets * statistic + cost.sum(axis=1)
-        energy: Floats = (1.0 + 2.0 * bets * most) / bets * level
-        return max(0.0, float(energy.min()))
-
-    def rows_to_pass(self, limit: float, *, error: float, delta: float, wider: float = 1.0) -> int:
-        def evidence(digits: float) -> float:
-            rows: float = 10.0**digits
-            statistic = rows * error**2
-            if self._by_chernoff:
-                return rows * limit**2 - wider * self.energy(statistic, delta=delta)
-            plug_in = math.sqrt(max(0.0, (statistic + float(self._each.sum())) / rows))
-            return limit - plug_in - math.sqrt(math.log(1.0 / delta) / (2.0 * rows))
-
-        return first_rows(evidence)
-
-    def rows_to_fail(self, limit: float, *, error: float, delta: float) -> int:
-        """Return the rows at which the lower bound rises to a limit below the error."""
-        left, bets = 1.0 - 2.0 * _LOWER_BETS, _LOWER_BETS / max(float(self._each.max()), 1e-300)
-        spread = bets[:, None] * self._each
-        cost: Floats = -(spread + 0.5 * np.log1p(-2.0 * spread)).sum(axis=1) + math.log(1.0 / delta)
-        grows = left * error**2 - limit**2
-        if not (grows > 0.0).any():
-            return _MOST_ROWS
-        rows = (left * cost / bets)[grows > 0.0] / grows[grows > 0.0]
-        return min(_MOST_ROWS, math.ceil(float(rows.min())))
-
-
-def l2_rows_needed(
-    table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground, ends: tuple[float, float]
-) -> RowsNeeded:
-    """Extrapolate from the debiased estimate to the rows that would decide; approximate: about a tenth off
-    for a calibrated score, a guess elsewhere.
-    """
-    growth, delta, t = L2Growth(table, sums), ground.delta, l2.t_statistic(sums)
-    limiting = growth.energy(sums.total * t, delta=delta)
-    wider = max(1.0, sums.total * ends[1] ** 2 / limiting) if limiting > 0.0 else 1.0
-    # So wide a bound is cut at 1, or counts rows alone with their value as wrong.
-    wider = min(wider, 2.0)
-    error = math.sqrt(max(t, 0.0))
-    best = growth.rows_to_pass(claim.limit, error=0.0, delta=delta, wider=wider) if claim.limit > 0.0 else 0
-    return promise(
-        claim,
-        error,
-        width=ends[1] - ends[0],
-        rows=table.total_rows,
-        best=best,
-        ground=ground,
-        to_pass=lambda: growth.rows_to_pass(claim.limit, error=error, delta=delta, wider=wider),
-        to_fail=lambda: growth.rows_to_fail(claim.limit, error=error, delta=ground.fail_delta),
-    )
-
-
 _ASSUMPTIONS = (
     INDEPENDENT_ROWS,
     HELD_OUT,
@@ -317,7 +199,9 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     upper, above = _upper(table, sums, delta=at_upper)
     lower, below = l2.lower_bound(table, sums, delta=at_lower)
     share = unseen_share(sums.rows[sums.occupied], delta=ground.delta) if ground.outputs is None else None
-    rows_needed = linf_rows_needed if l2.one_score(table) else l2_rows_needed
+    t, biased = l2.t_statistic(sums), l2.l2_squared_plug_in(sums)
+    kept = math.sqrt(t / biased) if t > 0.0 else 0.0
+    gap = sums.residual[sums.occupied] / sums.weight[sums.occupied]
     found = Bounds(
         math.sqrt(max(l2.t_statistic(sums), 0.0)) if l2.pairs_in(sums).any() else math.nan,
         lower,
@@ -326,7 +210,15 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         Target.FIXED_DESIGN,
         _ASSUMPTIONS,
         ground.bins.described,
-        needed=lambda claim: rows_needed(table, sums, claim, ground=ground, ends=(lower, upper)),
+        needed=lambda claim: few_rows_needed(
+            table,
+            rule,
+            claim,
+            ground=ground,
+            ends=(lower, upper),
+            errors=kept * gap,
+            error=kept * math.sqrt(biased),
+        ),
     )
     return of_seen(found.verdict(table, claim, ground), sums, share)
 

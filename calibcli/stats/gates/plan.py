@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import UsageProblem
-from calibcli.names import MeasureName, VerdictName
+from calibcli.names import DEFAULT_SEED, MeasureName, Purpose, VerdictName
 from calibcli.options.numerals import in_full, rough_percent
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds import betting
@@ -23,11 +23,11 @@ from calibcli.stats.gates.segments import SegmentGrowth, sizes_above, sizes_belo
 from calibcli.stats.gates.smece import norm_may_stray
 from calibcli.stats.measures.bias import error_shares, least_by_mean
 from calibcli.stats.measures.binned import each_of
-from calibcli.stats.measures.distance import dictionary, distance_interval
+from calibcli.stats.measures.distance import dictionary, is_within
 from calibcli.stats.measures.l2 import lower_bound, upper_bound
 from calibcli.stats.measures.segments import Crossed, Segments, columns_of, in_segment, joined, subset
 from calibcli.stats.measures.smooth_ece import stakes_for, weighed
-from calibcli.stats.numerics import crossing
+from calibcli.stats.numerics import crossing, stream
 from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
 from calibcli.stats.table.bins import Bins, binned, segment_sums
 from calibcli.stats.table.grid import Table, residuals
@@ -184,7 +184,7 @@ def _shift(population: Population, room: Floats, measure: MeasureName, *, error:
     """Return the one shift, cut to the room of each value, that makes the error; None if none does."""
 
     def size(shift: float) -> float:
-        return SIMULATED[measure].size(population.share, np.minimum(shift, room))
+        return _simulated(measure).size(population.share, np.minimum(shift, room))
 
     if size(1.0) < error:
         return None
@@ -267,7 +267,7 @@ class Gate:
 
     @property
     def simulated(self) -> "Simulated":
-        return SIMULATED[MeasureName(self.rule.subject)]
+        return _simulated(MeasureName(self.rule.subject))
 
 
 class Asked(ABC):
@@ -425,7 +425,8 @@ def is_given(gate: Gate, table: ScoreTable) -> bool:
 
 
 def _judged(gate: Gate, table: ScoreTable) -> bool:
-    return judge(table, gate.rule, ground=gate.ground).outcome is gate.wanted
+    ground = replace(gate.ground, rows_wanted=False)
+    return judge(table, gate.rule, ground=ground).outcome is gate.wanted
 
 
 def _l2(gate: Gate, table: ScoreTable) -> bool:
@@ -440,8 +441,7 @@ def _l2(gate: Gate, table: ScoreTable) -> bool:
 
 def _dce(gate: Gate, table: ScoreTable) -> bool:
     if gate.passes:
-        interval = distance_interval(table, confidence=1.0 - 2.0 * gate.delta)
-        return interval.upper is not None and interval.upper <= gate.limit
+        return is_within(table, gate.limit, delta=gate.delta)
     level, tilt = dictionary(table, delta=gate.delta)
     return max(level, tilt / 3.0) > gate.limit
 
@@ -548,6 +548,11 @@ SIMULATED: Mapping[MeasureName, Simulated] = {
 }
 
 
+def _simulated(measure: MeasureName) -> Simulated:
+    """Return how a gate is simulated; no command plans those on other measures, which benchmarks do."""
+    return SIMULATED.get(measure) or Simulated(Effort(60, 200))
+
+
 # Numbers held at once while streams are simulated.
 _AT_ONCE = 2_000_000
 
@@ -584,7 +589,7 @@ def first_verdicts(
 
 MOST_ROWS = 1_000_000_000
 
-_WITHIN = 1.01
+_WITHIN, _ABOUT = 1.01, 1.03
 
 # A number of rows that turns out too small is raised so often, by so much.
 _TRIES = 8
@@ -760,6 +765,10 @@ def _by_theorem(looks: Looks, *, start: int, power: float) -> int | None:
 
 
 def _start(gate: Gate, population: Population) -> int:
+    return min(max(_begin(gate, population), gate.ground.least_rows), MOST_ROWS)
+
+
+def _begin(gate: Gate, population: Population) -> int:
     """Return where to begin: the rows at which bets on the ECE grow to their level on average."""
     ground = gate.ground
     score = population.score
@@ -768,15 +777,47 @@ def _start(gate: Gate, population: Population) -> int:
     )
     edges = np.concatenate(([0.0], score[population.starts[1:-1] - 1], [1.0]))
     growth = Growth(table, binned(table, Bins(None, edges)), delta=ground.delta, variance=population.variance)
-    gap = gate.limit - float((population.share * np.abs(population.rate - score)).sum())
-    rows = growth.rows_to_pass(gap) if gate.passes else growth.rows_to_fail(-gap)
-    return min(max(rows, ground.least_rows), MOST_ROWS)
+    gap = gate.limit - gate.simulated.size(population.share, np.abs(population.rate - score))
+    return growth.rows_to_pass(gap) if gate.passes else growth.rows_to_fail(-gap)
 
 
-def _rows_at(reaches: Callable[[int], bool], *, start: int, least: int) -> int | None:
+def as_likely_as_not(
+    rule: Rule, ground: Ground, population: Population, *, wanted: VerdictName = VerdictName.PASS
+) -> int:
+    """Return the rows with which every second gate gives a verdict, to 3 %; of more than a billion the size.
+
+    It is what a plan finds for a power of one half, of rows whose scores fall as those of a verdict did.
+    """
+    gate = Gate(rule, ground, wanted)
+    looks = Looks(gate, population, stream(DEFAULT_SEED, Purpose.PLAN))
+    times, begin = gate.simulated.effort.searching, _begin(gate, population)
+    found = None
+    if begin < MOST_ROWS:
+        found = _rows_at(
+            lambda rows: looks.reaches(rows, times, 0.5),
+            start=max(begin, ground.least_rows),
+            least=ground.least_rows,
+            within=_ABOUT,
+        )
+    return max(begin, MOST_ROWS) if found is None else found
+
+
+def shifted(population: Population, measure: MeasureName, error: float, *, low: bool) -> Population:
+    """Return a population whose scores are all too low or too high by so much, the other way round if none
+    can be.
+    """
+    if error == 0.0:
+        return population
+    found = sorted(_spread(population, measure, error), key=lambda one: one.words.endswith("low") is not low)
+    return found[0] if found else population
+
+
+def _rows_at(
+    reaches: Callable[[int], bool], *, start: int, least: int, within: float = _WITHIN
+) -> int | None:
     """Return the rows from which on something is reached, to 1 %; None above a billion."""
     low, high, rows = 0, 0, start
-    while not (low and high and high <= _WITHIN * low):
+    while not (low and high and high <= within * low):
         if reaches(rows):
             high = rows
         else:

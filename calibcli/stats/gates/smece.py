@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from calibcli.names import Target
+from calibcli.names import MeasureName, Target
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.proportion import hoeffding_deviation
 from calibcli.stats.gates.claim import ONE_LOOK, Bounds, Claim, Ground, RowsNeeded, Verdict
@@ -45,13 +45,6 @@ class SmeceGrowth:
         stakes = stakes_for(math.ceil(rows), self._expected, delta=delta)
         return price_of_bets(stakes, rows, self._variance, level=math.log(1.0 / delta))
 
-    def rows_to_pass(self, *, error: float, delta: float) -> int:
-        def evidence(digits: float) -> float:
-            rows = 10.0**digits
-            return self.limit - error - self.noise(rows) - self.margin(rows, delta=delta)
-
-        return first_rows(evidence)
-
     def rows_to_fail(self, *, error: float, mean: float, delta: float) -> int:
         """Return the rows at which either lower bound rises to the limit.
 
@@ -88,25 +81,30 @@ class SmeceGrowth:
 
 
 def smece_rows_needed(
-    table: Table, series: kernel.CosineSeries, claim: Claim, *, ground: Ground
+    table: Table, series: kernel.CosineSeries, rule: Rule, claim: Claim, *, ground: Ground
 ) -> RowsNeeded:
-    """Extrapolate from the smoothed residuals, less their noise, to the rows that would decide; approximate:
-    about a tenth off for a calibrated score, a guess elsewhere.
+    """Extrapolate from the smoothed residuals, less their noise, to the rows that would decide: for a pass by
+    the simulation of `plan`, for a fail by a formula, which is a guess.
     """
-    if claim.limit <= 0.0:
+    from calibcli.stats.gates.plan import as_likely_as_not, population_like, shifted
+
+    if claim.limit < kernel.LEAST_BANDWIDTH:
         return RowsNeeded(None, None, 0, within_noise=True)
     growth = SmeceGrowth(table, limit=claim.limit, expected=ground.variance)
     rows = float(table.total_rows)
     mean = growth.mean(rows)
-    error = max(growth.error(series, rows), mean)
+    error, low = max(growth.error(series, rows), mean), float(residuals(table).sum()) > 0.0
+    calibrated = population_like(table, bins=ground.bins, measure=MeasureName.SMECE)
     return promise(
         claim,
         error,
         width=2.0 * growth.margin(rows, delta=ground.delta),
         rows=table.total_rows,
-        best=growth.rows_to_pass(error=0.0, delta=ground.delta),
+        best=as_likely_as_not(rule, ground, calibrated),
         ground=ground,
-        to_pass=lambda: growth.rows_to_pass(error=error, delta=ground.delta),
+        to_pass=lambda: as_likely_as_not(
+            rule, ground, shifted(calibrated, MeasureName.SMECE, error, low=low)
+        ),
         to_fail=lambda: growth.rows_to_fail(error=error, mean=mean, delta=ground.fail_delta),
     )
 
@@ -153,7 +151,7 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         f"upper: {BY_BETS}; lower: {BY_MEAN_OR_NOISE} at the bandwidth of the limit",
         Target.MIXED,
         _ASSUMPTIONS,
-        needed=lambda claim: smece_rows_needed(table, series, claim, ground=ground),
+        needed=lambda claim: smece_rows_needed(table, series, rule, claim, ground=ground),
     )
     return found.verdict(table, claim, ground)
 

@@ -291,11 +291,22 @@ def distance_interval(table: Table, *, confidence: float, cut: CutTable | None =
         )
         method, target = "Hoeffding at the effective number of rows", Target.FIXED_DESIGN
     else:
-        upper = betting.upper_bound_of_signed_sum(cut.pieces, list(_signed(cut)), delta=delta)
+        upper = crossing(
+            betting.evidence_on_signed_sum(cut.pieces, list(_signed(cut)), delta=delta), 0.0, 1.0
+        )[1]
         method, target = f"betting on rows, upper over {cut.bins} bins or finer", Target.POPULATION
     level, tilt = dictionary(table, delta=delta, cut=cut)
     lower = max(level, tilt / 3.0)
     return Interval(lower, min(1.0, upper), confidence, method, target, finite_sample=True)
+
+
+def is_within(table: Table, limit: float, *, delta: float) -> bool:
+    """Whether the upper bound of the distance is at most a limit, without the bound, which takes longer."""
+    cut = _cut(table, confidence=1.0 - 2.0 * delta)
+    return (
+        limit >= 1.0
+        or betting.evidence_on_signed_sum(cut.pieces, list(_signed(cut)), delta=delta)(limit) >= 0.0
+    )
 
 
 def _signed(cut: CutTable) -> Iterator[betting.Signed]:
