@@ -2,7 +2,6 @@
 a second time where that is asked for.
 """
 
-import shlex
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -109,11 +108,10 @@ def summary_of_input(
         notes.append(f"{shown}: {pooled_words(findings.pooled_rows, findings.pooled)}")
     notes += [*fault_words.strange_words(findings), *fault_words.phrase_words(findings, resolved)]
     if findings.soft:
-        said = f"{fault_words.soft_words(findings.soft)} by --positive"
-        positive = shlex.quote(str(resolved.requested.positive))
-        notes.append(f"{shown}, column {resolved.label!r}: {said} {positive}; {fault_words.SOFT}")
+        said = f"{fault_words.soft_words(findings.soft)} {fault_words.by_positive(resolved.requested)}"
+        notes.append(f"{shown}, column {resolved.label!r}: {said}; {fault_words.SOFT}")
     elif resolved.requested.positive is not None:
-        others = fault_words.other_labels_words(findings, resolved.requested.positive)
+        others = fault_words.other_labels_words(findings, resolved.requested)
         notes += [f"{shown}, column {resolved.label!r}: {others}"] if others else []
     if findings.counted_classes:
         named = [f"{place} = {name}" for place, name in enumerate(resolved.classes[:_LISTED])]
@@ -133,6 +131,7 @@ def summary_of_input(
         notes=tuple(notes),
         classes=_classes_read(resolved, findings),
         selected=_selected(resolved.requested.rows, findings),
+        positive=resolved.requested.positive,
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from calibcli.commands.pictures.diagram import Drawn, PlotRequest
+from calibcli.commands.pictures.reliability import event_words
 from calibcli.commands.plot import diagram_of, figure_of_diagram, refuse_axis
 from calibcli.commands.report import FullReport, ReportRequest, full_report
 from calibcli.data.outputs import new_file, refuse_existing
@@ -244,7 +245,8 @@ def html_report(
     """Read the rows once and say all of them on one page of HTML: the same request, the same text."""
     found = full_report(request)
     measured = found.measured
-    pictures = [illustration(kind, drawn, axis=words.axis) for kind, drawn in found.pictures]
+    event = event_words(measured.input.label, measured.input.positive)
+    pictures = [illustration(kind, drawn, axis=words.axis, event=event) for kind, drawn in found.pictures]
     numbers = number_sections(measured, found.against_raw)
     origin = origin_section(measured, files=found.files, artifact=found.artifact, seed=request.options.seed)
     page = HtmlPage(
@@ -266,13 +268,15 @@ def html_report(
     return WrittenReport(html_of(page), found)
 
 
-def illustration(kind: PlotKind, drawn: Drawn, *, axis: AxisScale | None = None) -> Illustration:
+def illustration(
+    kind: PlotKind, drawn: Drawn, *, axis: AxisScale | None = None, event: str = ""
+) -> Illustration:
     wide = isinstance(drawn.picture, CurvePanels)
     look = look_of(FigureSize.PAGE if wide else FigureSize.COLUMN)
     scale = (axis or axis_for(drawn.picture)) if kind.facts.logit else AxisScale.LINEAR
     marks = marks_of(drawn.picture)
     name = f"picture-{kind.value}"
-    figure = figure_of(drawn.picture, Words("", (), drawn.foot), look=look, scale=scale)
+    figure = figure_of(drawn.picture, Words("", (), drawn.foot, event), look=look, scale=scale)
     found = inline(figure, name=name, places=[one.place for one in marks.marks])
     points = tuple(
         Point(*at, marks.words(one)) for at, one in zip(found.at, marks.marks, strict=True) if at is not None

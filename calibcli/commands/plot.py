@@ -154,12 +154,11 @@ def diagram_of(request: PlotRequest) -> Diagram:
         request = with_scores(request)
     kind = kind_meant(request)
     found: Diagram = loaded(f"commands.pictures.{(kind or K.SMOOTH).facts.made}")(request)
-    positive = request.columns.positive
-    if positive is None or found.source is None:
+    if found.source is None:
         return found
-    from calibcli.commands.pictures.reliability import brief
+    from calibcli.commands.pictures.reliability import event_words
 
-    return replace(found, event=f"{brief(found.source.label or 'label')} = {brief(positive)}")
+    return replace(found, event=event_words(found.source.label, found.source.positive))
 
 
 def _refuse_attributes(kind: PlotKind) -> None:

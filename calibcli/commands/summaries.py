@@ -108,7 +108,8 @@ def gather_summaries(
     resolved = ResolvedColumns(
         _as_read(columns, whole), whole.input.score, whole.input.label, whole.input.weight
     )
-    return Gathered(tables, whole.input, resolved)
+    # Of a summary it is part of how rows were read.
+    return Gathered(tables, replace(whole.input, positive=whole.how.positive), resolved)
 
 
 def _as_read(columns: Columns, whole: TableDocument) -> Columns:

@@ -24,6 +24,7 @@ from calibcli.data.groups import MemberColumn
 from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale
 from calibcli.options.numerals import ALIKE, number_of, plural
+from calibcli.options.rows import Columns
 from calibcli.values import dataclass
 
 _MOST_FAULTS = 5
@@ -77,9 +78,19 @@ def note_without(findings: Findings) -> tuple[str, ...]:
     return (f"{first}; and so in {len(others):,} more" if others else first,)
 
 
-def other_labels_words(findings: Findings, positive: str) -> str:
-    """Return which labels count as 0 beside `--positive`, where that is hardly seen at once; else nothing."""
-    wanted = folded(positive)
+def by_positive(requested: Columns) -> str:
+    """Return who says which label counts as 1: `--positive`, or the fit of the artifact."""
+    positive = str(requested.positive)
+    if requested.positive_of_fit:
+        return f"by the fit of the map, in which {positive!r} counts as 1"
+    return f"by --positive {shlex.quote(positive)}"
+
+
+def other_labels_words(findings: Findings, requested: Columns) -> str:
+    """Return which labels count as 0 beside the one that counts as 1, where that is hardly seen at once; else
+    nothing.
+    """
+    wanted = folded(str(requested.positive))
     alike = [label for label in findings.others if folded(label) == wanted]
     if len(findings.others) < 2 and not alike:
         return ""
@@ -87,8 +98,7 @@ def other_labels_words(findings: Findings, positive: str) -> str:
     case = f"; is {listing(alike)} meant to be the same?" if alike else ""
     unknown = _unknown_outcomes(findings.others)
     empty = f"; leave {listing(unknown)} empty if it stands for an unknown outcome" if unknown else ""
-    requested = f"--positive {shlex.quote(positive)}"
-    return f"{_labels_listed(findings.others)} {count} as 0 by {requested}{case}{empty}"
+    return f"{_labels_listed(findings.others)} {count} as 0 {by_positive(requested)}{case}{empty}"
 
 
 def _unknown_outcomes(labels: Iterable[str]) -> list[str]:

@@ -69,6 +69,11 @@ class InputSummary(Declared):
     selected: Annotated[
         SelectedRows | None, ABSENT, "Which rows were asked for; absent where all of them were."
     ] = None
+    positive: Annotated[
+        str | None,
+        ABSENT,
+        "The label that counts as 1, by `--positive` or the fit of a map; absent where none was named.",
+    ] = None
 
 
 def together(parts: Sequence[InputSummary]) -> InputSummary:

@@ -163,11 +163,14 @@ _SINGLE = 0.012
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The text around a diagram; its caption begins with what is shown, with the interval."""
+    """The text around a diagram; its caption begins with what is shown, with the interval. What label 1 is
+    called is empty where it is called so.
+    """
 
     title: str
     caption: Sequence[str] = ()
     foot: Sequence[str] = ()
+    event: str = ""
 
 
 def reliability_text(
@@ -182,7 +185,7 @@ def reliability_text(
     letters = UNICODE if unicode else ASCII
     smooth = curve.along(scale).smooth if curve.kind is PlotKind.SMOOTH else None
     limits = limits_for([binned_extent(curve.binned) if smooth is None else smooth_extent(smooth)], scale)
-    drawing = _Drawing(curve.binned if smooth is None else smooth, limits, letters, width)
+    drawing = _Drawing(curve.binned if smooth is None else smooth, limits, letters, width, said.event)
     text = TerminalRenderer(Screen(width, color, unicode))
     head = [Line(said.title, Tone.TITLE), *map(Line, said.caption)]
     foot = [drawing.key(curve.confidence), *drawing.notes, *said.foot]
@@ -200,6 +203,7 @@ class _Drawing:
     limits: Limits
     letters: Letters
     width: int
+    event: str
 
     @property
     def notes(self) -> list[str]:
@@ -231,7 +235,7 @@ class _Drawing:
         canvas = Canvas(columns, max(round(_ASPECT * columns), _LEAST_HEIGHT), letters)
         self._draw(canvas)
         beside = {canvas.row(self._height(value)): number_text(value) for value in wanted}
-        yield [(f"{'':{gutter}} observed rate of label 1", Tone.FAINT)]
+        yield [(f"{'':{gutter}} observed rate of {self.event or 'label 1'}", Tone.FAINT)]
         for row, cells in enumerate(canvas.cells):
             axis = letters.tick if row in beside else letters.side
             yield [(f"{beside.get(row, ''):>{gutter}} {axis}", Tone.FAINT), *cells]

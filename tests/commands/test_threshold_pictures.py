@@ -7,23 +7,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from calibcli.commands import page
 from calibcli.commands.fit import fit_files
 from calibcli.commands.measure import measure_files
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.pictures.map import options_of
 from calibcli.commands.plot import diagram_of, figure_of_diagram
+from calibcli.commands.report import ReportRequest
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import BetaForm, Binning, FitMethod, MeasureName, PlotKind, RecalibratorName
 from calibcli.options.conditions import condition_of
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import MeasureOptions, Metrics
-from calibcli.options.pictures import PictureOptions
+from calibcli.options.pictures import PageOptions, PictureOptions
 from calibcli.options.rows import Columns, Reading, RowRequest, RowSelection
 from calibcli.show.figures import figure_of
 from calibcli.show.figures.page import Words
 from calibcli.show.words import three
 from calibcli.stats.curves.map import MapCurve
 from calibcli.stats.curves.thresholds import DecisionCurve
+from command_line import Run
 
 COLUMNS = Columns("score", "label")
 
@@ -94,6 +97,37 @@ def test_an_axis_names_the_event_as_its_rows_do(kind: PlotKind, tmp_path: Path) 
     ):
         axes = figure_of_diagram(diagram, PictureOptions()).axes[0]
         assert axes.get_ylabel().endswith(f" rate of {event}")
+
+
+def test_a_report_remembers_which_label_counted_as_1(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So its pictures name it, in a file, in letters and on the page, and so do summaries; older reports know
+    of none.
+    """
+    rows, report, summary = tmp_path / "p.csv", tmp_path / "report.json", tmp_path / "summary.json"
+    text = Path(write(rows)).read_text().replace("score,label", "score,state")
+    rows.write_text(re.sub(r",([01])$", lambda one: f",{int(one[1]) + 1}", text, flags=re.MULTILINE))
+    line = ["measure", rows, "-s", "score", "-y", "state", "--positive", "2"]
+    assert "label=state positive=2" in run(*line).out
+    assert run(*line, "--json", "-o", report, "--summary-out", summary).code == 0
+    found = json.loads(report.read_text())
+    assert found["input"]["positive"] == "2"
+    assert "label=state positive=2" in run("measure", summary).out
+    diagram = diagram_of(PlotRequest([str(report)], Columns(), kind=PlotKind.BINNED))
+    axes = figure_of_diagram(diagram, PictureOptions()).axes[0]
+    assert axes.get_ylabel() == "observed rate of state = 2"
+    assert "observed rate of state = 2" in run("plot", report, "--terminal").out
+    del found["input"]["positive"]
+    report.write_text(json.dumps(found))
+    assert "observed rate of label 1" in run("plot", report, "--terminal", "--allow-edited").out
+    events = []
+    monkeypatch.setattr(
+        page, "figure_of", lambda *args, **more: (events.append(args[1].event), figure_of(*args, **more))[1]
+    )
+    asked = ReportRequest([str(rows)], Columns("score", "state", positive="2"))
+    page.html_report(asked, PageOptions(), command="")
+    assert set(events) == {"state = 2"}
 
 
 def test_murphy_caption_is_the_measured_brier_score(tmp_path: Path) -> None:

@@ -196,6 +196,11 @@ def test_a_label_of_the_fit_that_no_row_has_is_said_to_be_of_the_fit(run: Run, t
     said = "no label is 'yes', as the fit of the map says\nhint: the labels are '0' and '1'"
     assert said in run(*line, code=3).err
     assert said in run("compare", *line[1:], "--artifact", tmp_path / "other.json", code=3).err
+    labels = np.array(["no", "yes", "Yes", "maybe"])[np.arange(60) % 4]
+    mixed = written(tmp_path / "mixed.csv", {"score": score, "label": labels})
+    seen = run("measure", mixed, *line[2:]).out
+    assert "as 0 by the fit of the map, in which 'yes' counts as 1" in seen
+    assert "--positive" not in seen
     gate = ["verify", *line[1:], "--max-ece", "0.5", "--state", tmp_path / "gate.json"]
     assert "no label is 'yes', as --positive or the fit of the map says" in run(*gate, code=3).err
     assert "no label is 'Yes', as --positive says" in run(*line, "--positive", "Yes", code=3).err

@@ -159,6 +159,11 @@ def brief(name: str) -> str:
     return shown if len(shown) <= _LETTERS else f"{shown[:half]}…{shown[-half:]}"
 
 
+def event_words(label: str | None, positive: str | None) -> str:
+    """Return what label 1 is called, where it was named; else nothing."""
+    return "" if positive is None else f"{brief(label or 'label')} = {brief(positive)}"
+
+
 def several_names(names: Collection[str]) -> str:
     """Return two names for a title, and of more how many there are: they stand in the picture."""
     return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} scores"
@@ -173,7 +178,9 @@ def of_report(request: PlotRequest, path: DocumentSource, made: Callable[[Node],
         diagram, doubts = tree.built(lambda node: _made(node, made))
     except DocumentProblem as problem:
         raise in_file(path, problem) from None
-    return replace(diagram, notes=(*(f"{path} {one}" for one in doubts), *diagram.notes))
+    said = tree.child("input").members()
+    event = event_words(said["label"].text(), said["positive"].text()) if "positive" in said else ""
+    return replace(diagram, event=event, notes=(*(f"{path} {one}" for one in doubts), *diagram.notes))
 
 
 def _made(tree: Node, made: Callable[[Node], Diagram]) -> Diagram:

@@ -336,7 +336,7 @@ def show(diagram: "Diagram", *, title: str | None, scale: AxisScale | None, colo
     screen = screen_for(STDOUT, color=color)
     text = reliability_text(
         drawn.picture,
-        Said(title or diagram.title, drawn.caption, drawn.foot),
+        Said(title or diagram.title, drawn.caption, drawn.foot, diagram.event),
         width=shutil.get_terminal_size((_WIDTH, 0)).columns,
         color=screen.color,
         unicode=screen.unicode,

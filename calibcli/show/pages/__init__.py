@@ -58,7 +58,12 @@ def answer_paragraph(report: "Report") -> Paragraph:
 
 
 def source_line(source: "InputSummary") -> str:
-    columns = {"score": source.score, "label": source.label, "weight": source.weight}
+    columns = {
+        "score": source.score,
+        "label": source.label,
+        "positive": source.positive,
+        "weight": source.weight,
+    }
     files = file_words(source.files) if source.files else "no new rows"
     return " ".join([files + " ", *(f"{k}={quoted(v)}" for k, v in columns.items() if v)])
 
