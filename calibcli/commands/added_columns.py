@@ -25,6 +25,7 @@ from calibcli.data.writers import ROOMIER, Output, compressed, copy_errors, writ
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem, any_of
 from calibcli.names import STDOUT, DataFormat
 from calibcli.options.fitting import KEEP_ALL, KEEP_NONE
+from calibcli.options.rows import names_of
 from calibcli.values import dataclass
 
 
@@ -89,11 +90,11 @@ def kept_columns(keep: str, header: Sequence[str], *, path: str) -> tuple[str, .
         return ()
     found: set[str] = set()
     there = set(header)
-    for one in keep.split(","):
-        if not one.strip():
+    for one in names_of(keep) or ():
+        if not one:
             msg = f"--keep {keep!r} names a column without a name"
             raise UsageProblem(msg, "write all, none, or names and patterns parted by commas")
-        found |= {one} if one in there else _fitting(one.strip(), header, path=path)
+        found |= {one} if one in there else _fitting(one, header, path=path)
     return tuple(name for name in header if name in found)
 
 

@@ -66,7 +66,7 @@ def compare_files(
 ) -> "CompareReport | LeaderboardReport":
     """Compare two sides, of which the first is the baseline, or more scores as a leaderboard."""
     requested = options or CompareOptions()
-    refuse_fit_rows(artifacts, allowed=requested.allow_fit_rows)
+    refuse_fit_rows(artifacts, allowed=requested.allow_fit_rows, gate=requested.fail_if_worse)
     rows = with_scores(with_classes_of_map(rows, maps=artifacts))
     columns = rows.columns
     many = _is_leaderboard(columns, artifacts, requested)

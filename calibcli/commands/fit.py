@@ -42,7 +42,7 @@ from calibcli.names import (
     WeightMeaning,
 )
 from calibcli.options.fitting import FitOptions, MapOptions
-from calibcli.options.rows import Columns, Reading, RowRequest, RowsInMemory, bytes_of, refuse_any_sum
+from calibcli.options.rows import Columns, Reading, RowRequest, RowsInMemory, as_one, bytes_of, refuse_any_sum
 from calibcli.options.segmenting import Cutting, FitCutting
 from calibcli.reports.maps import ClassFitReport, FitReport, GroupFit
 from calibcli.show.words import rounded_words
@@ -544,8 +544,8 @@ def fit_segment_files(rows: RowRequest, cutting: Cutting, options: FitOptions) -
         options={
             "depth": cutting.depth,
             "max_values": cutting.most_values,
-            **({"categorical": ",".join(cutting.categorical)} if cutting.categorical else {}),
-            **({"numeric": ",".join(cutting.numeric)} if cutting.numeric else {}),
+            **({"categorical": ",".join(map(as_one, cutting.categorical))} if cutting.categorical else {}),
+            **({"numeric": ",".join(map(as_one, cutting.numeric))} if cutting.numeric else {}),
             "folds": folds,
             "seed": options.seed,
         },

@@ -11,9 +11,9 @@ from calibcli.data.engines import engine_named
 from calibcli.data.fragments import looked_at, with_fitting_scores
 from calibcli.data.tally import NOTHING, ExtrasRequest, Transforms
 from calibcli.errors import IdleOption, UsageProblem
-from calibcli.names import OnSum
+from calibcli.names import DEFAULT_MEMORY, OnSum
 from calibcli.options.declaring import options_given
-from calibcli.options.rows import DocumentSource, RowRequest, is_json
+from calibcli.options.rows import AS_FOUND, DocumentSource, RowRequest, is_json
 from calibcli.show.words import rounded_words, step_words
 
 Request = TypeVar("Request", bound=RowRequest)
@@ -61,7 +61,10 @@ def read_tables(
         from calibcli.commands.summaries import gather_summaries, summaries_in
 
         summaries = summaries_in(rows.inputs)
-        if summaries and (idle := options_given(rows.reading.input_format)):
+        reading = rows.reading
+        # It is added up here, in no time, as exactly as memory allows.
+        workers = replace(reading, input_format=AS_FOUND, exact=False, memory=DEFAULT_MEMORY)
+        if summaries and (idle := (*options_given(reading.input_format), *options_given(workers))):
             msg = f"--{idle[0]} says how files are read, and {summaries[0]} is a summary of rows"
             raise IdleOption(msg, "leave it out", options=idle)
         if summaries:

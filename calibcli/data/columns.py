@@ -16,7 +16,7 @@ from calibcli.data.selection import EVERY_ROW, FileSelection
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import NEW_COLUMN, DataFormat, OnMissing, OnRange, OnSum, Scale, WeightMeaning
 from calibcli.options.numerals import in_full, reads_as_number
-from calibcli.options.rows import Columns, MapColumns, SeveralClasses
+from calibcli.options.rows import Columns, MapColumns, SeveralClasses, as_one, names_of
 from calibcli.values import dataclass
 
 SCORE_NAMES = ("score", "prob", "p", "probability", "y_prob", "proba", "prediction", "confidence")
@@ -315,7 +315,7 @@ def class_columns(several: SeveralClasses, header: Header) -> ClassColumns:
             quoted = "quote the pattern so that the shell leaves it alone: --probs 'p_*'"
             raise InputProblem(msg, _nested_hint(probs, header) or quoted)
     else:
-        columns = header.all_named(map(str.strip, probs.split(",")))
+        columns = header.all_named(names_of(probs) or ())
         _refuse_repeated(columns, "--probs names column")
     ends = _ends(columns)
     found = checked_classes(tuple(classes or ends), len(columns))
@@ -325,7 +325,8 @@ def class_columns(several: SeveralClasses, header: Header) -> ClassColumns:
         )
         msg = f"--classes names the column {column!r} {named!r}, and another ends in that name"
         raise UsageProblem(
-            msg, f"leave --classes out, or name them in the order of the columns: {','.join(ends)}"
+            msg,
+            f"leave --classes out, or name them in the order of the columns: {','.join(map(as_one, ends))}",
         )
     _refuse_absent(several.one_class, found, path=header.path)
     return ClassColumns(columns, found, left_out)
@@ -708,7 +709,7 @@ def _as_in_fit(
 ) -> tuple[str, ClassColumns] | None:
     """Return the columns of the fit, if all are there, in the order of the file, and how they are said."""
     there = set(lists if len(fitted) == 1 else header)
-    if not fitted or not there.issuperset(fitted) or any(set(",*?[") & set(name) for name in fitted):
+    if not fitted or not there.issuperset(fitted) or any(set("*?[") & set(name) for name in fitted):
         return None
     if len(fitted) == 1:
         return fitted[0], ClassColumns(fitted, classes)
@@ -716,7 +717,7 @@ def _as_in_fit(
     names = tuple(name for name in header if name in class_of)
     start = os.path.commonprefix(names)  # noqa: RUF071 - of letters, not of folders
     alike = start and all(start + one == name for name, one in class_of.items())
-    shown = f"{start}*" if alike else ",".join(names)
+    shown = f"{start}*" if alike else ",".join(map(as_one, names))
     return shown, ClassColumns(names, tuple(class_of[name] for name in names))
 
 

@@ -15,7 +15,7 @@ from calibcli.data.columns import ResolvedColumns
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Scale
 from calibcli.options.numerals import in_full, number_of
-from calibcli.options.rows import ScoreMap
+from calibcli.options.rows import ScoreMap, names_of
 from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
 
@@ -44,7 +44,7 @@ def score_map_of(said: object) -> ScoreMap | None:
     elif str(said).endswith(_FILES):
         pairs = _in_file(Path(str(said)))
     else:
-        pairs = [_pair(one) for one in str(said).split(",")]
+        pairs = [_pair(one) for one in names_of(str(said)) or ()]
     found: dict[str, float] = {}
     for phrase, text in pairs:
         number = number_of(text)

@@ -40,7 +40,7 @@ from calibcli.options.declaring import (
     refuse_number,
 )
 from calibcli.options.numerals import in_full
-from calibcli.options.rows import SEED, listed
+from calibcli.options.rows import SEED, listed, names_of
 from calibcli.values import dataclass
 
 M = MeasureName
@@ -422,7 +422,7 @@ def class_weights_of(weights: str | Mapping[str, float] | None) -> Mapping[str, 
         return None
     hint = "write classes with their weights, such as cat=3,dog=0"
     if isinstance(weights, str):
-        pairs = [part.rpartition("=") for part in weights.split(",")]
+        pairs = [part.rpartition("=") for part in names_of(weights) or ()]
         try:
             found = {name.strip(): float(number) for name, _, number in pairs}
         except ValueError as error:
@@ -497,8 +497,11 @@ def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: B
         raise UsageProblem(msg, f"--edges takes at most {MOST_BINS + 1:,} numbers")
 
 
-def refuse_fit_rows(artifacts: object, *, allowed: bool) -> None:
-    """Refuse to allow the rows of a fit where no artifact has any."""
+def refuse_fit_rows(artifacts: object, *, allowed: bool, gate: bool = True) -> None:
+    """Refuse to allow the rows of a fit where no artifact has any, or no gate refuses them."""
+    if allowed and artifacts and not gate:
+        msg = "--allow-fit-rows without --fail-if-worse: a comparison that is no gate takes any rows"
+        raise IdleOption(msg, "leave it out, or pass --fail-if-worse", options=("allow-fit-rows",))
     if allowed and not artifacts:
         msg = "--allow-fit-rows without --artifact"
         raise IdleOption(msg, "name the artifact, or leave it out", options=("allow-fit-rows",))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption, UsageProblem
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.measuring import PLOTTED_THRESHOLDS, CompareOptions, MeasureOptions
@@ -104,6 +104,9 @@ def measure(rows: RowRequest, options: MeasureOptions) -> Measured:
     """
     from calibcli.commands.measure import measure_files
 
+    if options.beside_raw and rows.artifact is None:
+        msg = "raw=True without an artifact: no other scores are measured"
+        raise IdleOption(msg, "leave it out, or name the artifact", options=("raw",))
     return Measured(measure_files(rows, options=options))
 
 

@@ -143,7 +143,7 @@ if TYPE_CHECKING:
 
 _PROBS = "probs"
 
-_NOT_IN_NAMES = frozenset(",*?[")
+_NOT_IN_NAMES = frozenset("*?[")
 
 
 def inputs_of(
@@ -248,9 +248,9 @@ def probs_of(names: "Names | None") -> str | None:
         return names
     strange = next((name for name in names if _NOT_IN_NAMES & set(name)), None)
     if strange is not None and len(names) > 1:
-        msg = f"column {strange!r} of probs has a character that patterns and lists are made of"
+        msg = f"column {strange!r} of probs has a character that patterns are made of"
         raise UsageProblem(msg, "rename it, or pass probabilities of shape (rows, classes) and classes=[...]")
-    return ",".join(names)
+    return names[0] if len(names) == 1 else ",".join(map(as_one, names))
 
 
 def _text(positive: object) -> str | None:

@@ -536,3 +536,10 @@ def test_a_row_of_weight_0_is_no_row(asked: dict[str, object], meaning: str) -> 
     with_them, without = (calibcli.verify(one, **named, **asked).to_dict() for one in (rows, kept))
     for part in ("rules", "table", "groups", "answer"):
         assert with_them.get(part) == without.get(part)
+
+
+def test_raw_scores_are_measured_beside_an_artifact_only() -> None:
+    """Without one `raw=True` would change nothing, and is refused."""
+    rows = {"score": [0.2, 0.7, 0.9, 0.4], "label": [0, 1, 1, 0]}
+    with pytest.raises(calibcli.UsageProblem, match="raw=True without an artifact"):
+        calibcli.measure(rows, raw=True)

@@ -205,3 +205,47 @@ def test_a_label_of_the_fit_that_no_row_has_is_said_to_be_of_the_fit(run: Run, t
     assert "no label is 'yes', as --positive or the fit of the map says" in run(*gate, code=3).err
     assert "no label is 'Yes', as --positive says" in run(*line, "--positive", "Yes", code=3).err
     assert run(*line, "--positive", "1").code == 0
+
+
+def test_names_with_commas_stand_in_quotes_wherever_names_are_listed(run: Run, tmp_path: Path) -> None:
+    """As in CSV: `--probs`, `--keep`, `--class-weights` and `--score-map` take them as `--classes` does."""
+    rng = np.random.default_rng(4)
+    rows = rng.dirichlet(np.ones(3), 300)
+    label = [CLASSES[rng.choice(3, p=one)] for one in rows]
+    columns = dict(zip(("cat, small", 'cat "large"', "dog"), rows.T, strict=True))
+    source = written(tmp_path / "rows.csv", {"y": label, **columns, "id, old": label})
+    plain = written(tmp_path / "plain.csv", {"y": label, **dict(zip("pqr", rows.T, strict=True))})
+    probs, classes = '"cat, small","cat ""large""",dog', ",".join(CLASSES)
+    words = ["--probs", probs, "--classes", classes, "-y", "y"]
+    weights = ["-m", "marginal_l2", "--class-weights", f'"{CLASSES[0]}"=2,{CLASSES[1]}=1,{CLASSES[2]}=1']
+    found = json.loads(run("measure", source, *words, *weights, "--json").out)
+    same = json.loads(run("measure", plain, "--probs", "p,q,r", *words[2:], *weights, "--json").out)
+    assert found["measures"] == same["measures"]
+    assert run("fit", source, *words, "-o", tmp_path / "cal.json").code == 0
+    applied = tmp_path / "applied.csv"
+    assert run("apply", tmp_path / "cal.json", source, "--keep", '"id, old",y', "-o", applied).code == 0
+    assert applied.read_text().startswith('y,"id, old",')
+    report = calibcli.measure(
+        {"y": label, **columns},
+        probs=list(columns),
+        classes=CLASSES,
+        label="y",
+        metric="marginal_l2",
+        class_weights=dict(zip(CLASSES, (2, 1, 1), strict=True)),
+    )
+    assert report.to_dict()["measures"] == found["measures"]
+    phrases = written(
+        tmp_path / "said.csv", {"s": ["very, likely", "unlikely"] * 60, "y": [1, 0, 1, 1, 0, 0] * 20}
+    )
+    said = [
+        "-s",
+        "s",
+        "-y",
+        "y",
+        "-m",
+        "mean_score",
+        "--score-map",
+        '"very, likely"=.9,unlikely=.1',
+        "--json",
+    ]
+    assert json.loads(run("measure", phrases, *said).out)["measures"]["mean_score"]["value"] == 0.5
