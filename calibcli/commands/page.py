@@ -244,7 +244,8 @@ def html_report(
 ) -> WrittenReport:
     """Read the rows once and say all of them on one page of HTML: the same request, the same text."""
     found = full_report(request)
-    measured = found.measured
+    measured = found.measured.readable()
+    verdicts = None if found.verdicts is None else found.verdicts.readable()
     event = event_words(measured.input.label, measured.input.positive)
     pictures = [illustration(kind, drawn, axis=words.axis, event=event) for kind, drawn in found.pictures]
     numbers = number_sections(measured, found.against_raw)
@@ -255,7 +256,7 @@ def html_report(
         outcome=None if found.verdicts is None else found.verdicts.outcome,
         top=top_of(measured, settings),
         sections=(
-            *verdict_sections(measured, found.verdicts),
+            *verdict_sections(measured, verdicts),
             Section("diagrams", "Diagrams", pictures=tuple(pictures)),
             *numbers,
             *(() if found.segments is None else (segment_section(found.segments),)),

@@ -1,7 +1,6 @@
 """Groups, clusters and several scores of one input: what is gathered for them, and what is said of them."""
 
 import math
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from calibcli.names import GroupOrder, MeasureName
 from calibcli.options.measuring import MOST_CONFIDENCE
 from calibcli.options.numerals import by_name, by_time
 from calibcli.options.rows import RowRequest
-from calibcli.reports.input import InputSummary
+from calibcli.reports.input import InputSummary, without_slash
 from calibcli.reports.measure import MeasureReport, WorstGroup
 from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.table.grid import Table
@@ -127,15 +126,6 @@ def _group(
     # Where each cluster has one row here, such as each question of one model, rows are independent.
     alone = clusters is not None and not table.weighted and clusters.count == table.total_rows
     return Group(key, table, None if alone else clusters, tuple(name))
-
-
-def without_slash(value: str) -> str:
-    """Return a value whose slashes do not look like the next column; no two values become one."""
-    return re.sub("/|%(?=(?:25)*2F)", lambda found: "%2F" if found[0] == "/" else "%25", value)
-
-
-def with_slash(value: str) -> str:
-    return re.sub("%2F|%25(?=(?:25)*2F)", lambda found: "/" if found[0] == "%2F" else "%", value)
 
 
 def sorted_groups(groups: Sequence[Group], order: GroupOrder | None) -> tuple[Group, ...]:

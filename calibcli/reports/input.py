@@ -1,10 +1,11 @@
 """What was read and with which settings, as every report states it, and what kinds of reports there are."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from calibcli.codec import ABSENT, HIDDEN, ROOT, Declared, Key
 from calibcli.errors import without_secrets
@@ -100,6 +101,23 @@ def together(parts: Sequence[InputSummary]) -> InputSummary:
     )
 
 
+def without_slash(value: str) -> str:
+    """Return a value whose slashes do not look like the next column; no two values become one."""
+    return re.sub("/|%(?=(?:25)*2F)", lambda found: "%2F" if found[0] == "/" else "%25", value)
+
+
+def with_slash(value: str) -> str:
+    return re.sub("%2F|%25(?=(?:25)*2F)", lambda found: "/" if found[0] == "%2F" else "%", value)
+
+
+def readable_keys(keys: Collection[str], columns: Collection[str]) -> dict[str, str]:
+    """Return what groups by several columns are called where people read it: as their keys, but for slashes
+    within values; as their keys where two would be called alike.
+    """
+    names = {key: with_slash(key) for key in keys} if len(columns) > 1 else {}
+    return names if len(set(names.values())) == len(names) else {}
+
+
 def in_several(parts: Sequence[InputSummary]) -> tuple[str, ...]:
     """Return what is said of files of one name in several summaries: the same rows, or other ones."""
     found = Counter(name for one in parts for name in dict.fromkeys(one.files))
@@ -175,3 +193,7 @@ class KeptReport(Declared):
     @property
     def tool(self) -> Annotated[Tool, ROOT]:
         return Tool()
+
+    def readable(self) -> Self:
+        """Return it with groups called as people read them."""
+        return self

@@ -1,8 +1,8 @@
 """What `measure` hands back."""
 
 from collections.abc import Mapping
-from dataclasses import field
-from typing import Annotated, ClassVar
+from dataclasses import field, replace
+from typing import Annotated, ClassVar, Self
 
 from calibcli.codec import (
     ABSENT,
@@ -22,7 +22,7 @@ from calibcli.codec import (
     Size,
 )
 from calibcli.names import ClassMeasure, ComparisonName, GroupOrder, MeasureName, ViewName
-from calibcli.reports.input import ArtifactPath, InputSummary, KeptReport, Notes
+from calibcli.reports.input import ArtifactPath, InputSummary, KeptReport, Notes, readable_keys
 from calibcli.stats.curves.net_benefit import NetBenefit
 from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.measures import ClassEstimate, Estimate, TestResult, TopError
@@ -70,6 +70,24 @@ class GroupsSummary(Declared):
         "By test and group, p-values that hold for all groups at once (Holm); absent without tests.",
     ] = None
     order: Annotated[GroupOrder, HIDDEN] = GroupOrder.WORST
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """Return it with groups of other names."""
+        worst = self.worst
+        if worst is not None:
+            lower = None if worst.by_lower is None else names[worst.by_lower]
+            worst = replace(worst, by_estimate=names[worst.by_estimate], by_lower=lower)
+        adjusted = {
+            test: {names[key]: one for key, one in found.items()}
+            for test, found in (self.adjusted or {}).items()
+        }
+        return replace(
+            self,
+            measured=tuple(names[key] for key in self.measured),
+            left_out={names[key]: rows for key, rows in self.left_out.items()},
+            worst=worst,
+            adjusted=None if self.adjusted is None else adjusted,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +247,18 @@ class MeasureReport(KeptReport):
     ] = ()
     # Whether somebody asked for these measures and tests, so that tables leave none out.
     selected: Annotated[bool, HIDDEN] = False
+
+    def readable(self) -> Self:
+        every: tuple[MeasureReport, ...] = (self, *self.slices.values())
+        parts = [one.groups for one in every if one.groups is not None]
+        keys = [key for one in parts for key in (*one.measured, *one.left_out)]
+        names = readable_keys(keys, parts[0].columns) if parts else {}
+        return self.renamed(names) if names else self
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        groups = None if self.groups is None else self.groups.renamed(names)
+        slices = {names.get(key, key): part.renamed(names) for key, part in self.slices.items()}
+        return replace(self, groups=groups, slices=slices)
 
     @property
     def mean_score(self) -> float:

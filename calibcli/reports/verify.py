@@ -1,12 +1,12 @@
 """What `verify` hands back."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
-from typing import Annotated, ClassVar
+from dataclasses import field, replace
+from typing import Annotated, ClassVar, Self
 
 from calibcli.codec import ABSENT, HIDDEN, Declared, Key
 from calibcli.names import GroupOrder, Inconclusive, VerdictName
-from calibcli.reports.input import ArtifactPath, InputSummary, KeptReport, Notes
+from calibcli.reports.input import ArtifactPath, InputSummary, KeptReport, Notes, readable_keys
 from calibcli.reports.measure import SCHEMA, TableSummary
 from calibcli.stats.gates.claim import BOUNDS, Claim, OwnError, Verdict
 from calibcli.values import dataclass
@@ -115,6 +115,13 @@ class VerifyReport(KeptReport, Unmeasured):
     # How many rows of a group are enough to judge it, or None where every group was.
     least_group_rows: Annotated[int | None, HIDDEN] = None
     order: Annotated[GroupOrder, HIDDEN] = GroupOrder.WORST
+
+    def readable(self) -> Self:
+        names = readable_keys((*self.groups, *self.left_out), self.by)
+        if not names:
+            return self
+        groups = {names[key]: one for key, one in self.groups.items()}
+        return replace(self, groups=groups, left_out={names[key]: one for key, one in self.left_out.items()})
 
     @property
     def verdict(self) -> Annotated[Overall, "One answer for all rules."]:

@@ -722,13 +722,12 @@ def _fitted_segments(found: "SegmentMap") -> tuple[str, ...]:
     where = f"in {count(found.folds)}-fold cross-validation"
     if found.strength is None:
         return (f"Log loss in cross-validation: {four(raw)} for the raw scores, {four(best)} by segments.",)
+    less = f"{count(len(found.trials) - 1)} penalties were tried on these rows, so expect {_GAIN_LESS}"
     if math.isinf(found.strength):
-        return (
-            _falls("log loss", raw, pooled, where),
-            "Segments do not improve on one curve for all rows, so the map is that curve.",
-        )
+        same = "Segments do not improve on one curve for all rows, so the map is that curve."
+        return _falls("log loss", raw, pooled, where), same, less
     same = f"One curve for all rows would give {four(pooled)}."
-    return _falls("log loss", raw, best, where), same
+    return _falls("log loss", raw, best, where), same, less
 
 
 def fitted_classes(report: "ClassFitReport") -> tuple[str, ...]:

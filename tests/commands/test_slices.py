@@ -12,7 +12,6 @@ import pytest
 
 from calibcli.commands.compare import compare_files
 from calibcli.commands.measure import measure_files
-from calibcli.commands.slices import with_slash, without_slash
 from calibcli.commands.verify import verify_files
 from calibcli.data import fragments
 from calibcli.errors import InputProblem, UsageProblem
@@ -21,7 +20,9 @@ from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
 from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.options.rules import largest
+from calibcli.reports.input import readable_keys, with_slash, without_slash
 from calibcli.reports.measure import IN_TABLES, VALUES_ALONE, MeasureReport
+from calibcli.shell.app import main
 from calibcli.show.blocks import Grid
 from calibcli.show.pages.measure import group_blocks, measure_page
 from calibcli.stats.measures import Estimate
@@ -153,6 +154,36 @@ def test_no_two_values_have_one_name_within_a_key() -> None:
     assert (len(set(names)), any("/" in name for name in names)) == (len(values), False)
     assert list(map(with_slash, names)) == values
     assert names[5:10] == values[5:10]
+    assert readable_keys(["a=x%2Fy/b=1", "a=z/b=2"], ["a", "b"]) == {
+        "a=x%2Fy/b=1": "a=x/y/b=1",
+        "a=z/b=2": "a=z/b=2",
+    }
+    assert readable_keys(["a=x%2Fy"], ["a"]) == {}
+    assert readable_keys(["a=x%2Fb=1/b=1", "a=x/b=1%2Fb=1"], ["a", "b"]) == {}
+
+
+def test_people_read_slashes_where_keys_have_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In text, Markdown and HTML, of measures and of gates; JSON and CSV keep their keys."""
+    rng = np.random.default_rng(0)
+    score = rng.random(600)
+    lines = [
+        f"{one!r},{rng.random() < one:d},{'x/y' if at % 2 else 'z'},{at % 3 and 'p'}"
+        for at, one in enumerate(score.tolist())
+    ]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["score,label,a,b", *lines]))
+    words = [str(path), "-s", "score", "-y", "label", "--by", "a", "--by", "b", "--min-group-rows", "50"]
+    for line in (["measure", *words], ["verify", *words, "--max-ece", "0.2"]):
+        for how in ([], ["--format", "md"], ["--format", "html"]):
+            if line[0] == "measure" or not how:
+                main([*line, *how])
+                shown = capsys.readouterr().out
+                assert "a=x/y/b=p" in shown.replace("\\", "")
+                assert "%2F" not in shown
+        main([*line, "--json"])
+        assert '"a=x%2Fy/b=p"' in capsys.readouterr().out
+    main(["report", *words, "-o", str(tmp_path / "page.html")])
+    assert "%2F" not in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from calibcli.commands.pictures.diagram import (
     title_from,
 )
 from calibcli.commands.reading import read_evaluation
-from calibcli.commands.slices import extras_beside_raw, views_of, with_slash
+from calibcli.commands.slices import extras_beside_raw, views_of
 from calibcli.commands.two_tables import differences_of
 from calibcli.documents.sealed import in_file, read_document
 from calibcli.errors import DocumentProblem, IdleOption, UsageProblem
@@ -30,6 +30,7 @@ from calibcli.names import Band, ClassMeasure, MeasureName, PlotKind, ViewName
 from calibcli.options.measuring import Metrics
 from calibcli.options.numerals import percent, plural
 from calibcli.options.rows import DocumentSource
+from calibcli.reports.input import with_slash
 from calibcli.reports.measure import SCHEMA, MeasureReport
 from calibcli.show.words import capital
 from calibcli.stats.curves import CurvePanel, CurvePanels, Picture

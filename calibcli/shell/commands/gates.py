@@ -250,7 +250,7 @@ def _tell_github(report: "VerifyReport", settings: "tuple[Setting, ...]") -> Non
     """Annotate on standard error, as standard output carries the report; the runner reads both."""
     from calibcli.show.ci.github import annotations_of, outputs_of, summary_of
 
-    code = exit_code(report.outcome, report.policy)
+    report, code = report.readable(), exit_code(report.outcome, report.policy)
     say(annotations_of(report, settings), commands=True)
     _add(summary_of(report, settings), _SUMMARY)
     _add(outputs_of(report, exit_code=code), _OUTPUT)

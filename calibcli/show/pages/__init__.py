@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from calibcli.families import loaded
 from calibcli.names import ViewName
 from calibcli.options.numerals import plural
-from calibcli.reports.input import Setting, settings_said
+from calibcli.reports.input import KeptReport, Setting, settings_said
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Line, Page, Paragraph, Tone, paragraph
 from calibcli.show.words import (
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 def page_of(report: "Report", *, verbose: bool) -> Page:
     """Return the page of a report; `verbose` adds plain English and assumptions, where there are any."""
+    report = report.readable() if isinstance(report, KeptReport) else report
     # Start-up pays for the pages of one module.
     module = module_of(report.page)
     page = loaded(f"show.pages.{module}.{report.page}_page")
