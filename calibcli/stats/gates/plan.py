@@ -20,13 +20,12 @@ from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import LEAST_RARER, Ground
 from calibcli.stats.gates.rows_needed import Growth, fresh_scores
 from calibcli.stats.gates.segments import SegmentGrowth, sizes_above, sizes_below, slowness
-from calibcli.stats.gates.smece import norm_may_stray
 from calibcli.stats.measures.bias import error_shares, least_by_mean
 from calibcli.stats.measures.binned import each_of
 from calibcli.stats.measures.distance import dictionary, is_within
 from calibcli.stats.measures.l2 import lower_bound, upper_bound
 from calibcli.stats.measures.segments import Crossed, Segments, columns_of, in_segment, joined, subset
-from calibcli.stats.measures.smooth_ece import stakes_for, weighed
+from calibcli.stats.measures.smooth_ece import norm_may_stray, stakes_for, weighed
 from calibcli.stats.numerics import crossing, stream
 from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
 from calibcli.stats.table.bins import Bins, binned, segment_sums

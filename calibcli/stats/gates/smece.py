@@ -12,7 +12,14 @@ from calibcli.stats.gates.rows_needed import first_rows, price_of_bets, promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_by_mean, least_error
 from calibcli.stats.measures.if_calibrated import mean_spread
-from calibcli.stats.measures.smooth_ece import BY_BETS, in_few_places, noise_of_norm, stakes_for, upper_bound
+from calibcli.stats.measures.smooth_ece import (
+    BY_BETS,
+    in_few_places,
+    noise_of_norm,
+    norm_may_stray,
+    stakes_for,
+    upper_bound,
+)
 from calibcli.stats.table import kernel
 from calibcli.stats.table.grid import Table, open_variance, residuals
 
@@ -173,8 +180,3 @@ def lower_bound_at(table: Table, series: kernel.CosineSeries, *, bandwidth: floa
     if here <= at:
         return max(0.0, here)
     return max(math.nextafter(at, 1.0), kernel.fixpoint(series, added=-strays))
-
-
-def norm_may_stray(table: Table, bandwidth: float, *, delta: float) -> float:
-    """Return how far above the true one the norm at a bandwidth is, but with a probability of delta."""
-    return noise_of_norm(in_few_places(table), bandwidth) + hoeffding_deviation(table.total_rows, delta)

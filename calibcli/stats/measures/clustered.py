@@ -23,7 +23,7 @@ from calibcli.stats.table.running import Parts
 from calibcli.stats.table.sliced import NOTHING, KeyedSums, Name, Registry, summed
 from calibcli.values import dataclass
 
-MEANS = (MeasureName.BIAS, MeasureName.OBSERVED_RATE, *PAIRED)
+MEANS = (MeasureName.BIAS, MeasureName.OBSERVED_RATE, MeasureName.MEAN_SCORE, *PAIRED)
 # Clusters of equal weight; unequal ones count as those that would leave as much noise.
 LEAST_CLUSTERS = 20
 # As few clusters with a label that its score makes unlikely say too little of those that have not been seen.
@@ -69,6 +69,9 @@ class Clusters:
 
     def rarer(self, name: MeasureName) -> tuple[float, str]:
         """How many clusters of equal weight have a row of the rarer kind that a mean rests on, and which."""
+        if name is MeasureName.MEAN_SCORE:
+            # No label has a say in it.
+            return self.effective, ""
         seen, kinds = self.surprised, ("label and score disagree", "label and score agree")
         if name is MeasureName.OBSERVED_RATE:
             seen, kinds = self.positive, ("label 1 occurs", "label 0 occurs")
@@ -80,6 +83,7 @@ class Clusters:
         of = {
             MeasureName.BIAS: self.residual,
             MeasureName.OBSERVED_RATE: self.positive,
+            MeasureName.MEAN_SCORE: self.positive - self.residual,
             MeasureName.BRIER: self.squared,
             MeasureName.LOG_LOSS: self.log,
         }
@@ -207,7 +211,7 @@ def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) 
 
 
 def _no_narrower(interval: Interval, of_rows: Interval | None) -> Interval:
-    """Return an interval over clusters that is nowhere narrower than that over rows, of a loss.
+    """Return an interval over clusters that is nowhere narrower than that over rows, of a loss or a score.
 
     The costly row that no cluster has shown is missing from the spread of the clusters as well. The method
     says which of the two gave each end.

@@ -9,6 +9,7 @@ from calibcli.names import MeasureName, Target
 from calibcli.options.numerals import in_full
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.betting import Stakes, WeighedResiduals, stakes_for_one_look, stakes_of_rows
+from calibcli.stats.bounds.proportion import hoeffding_deviation
 from calibcli.stats.measures import HELD_OUT, UNKNOWN, Estimate, Reference, deviation, if_calibrated
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, least_error
 from calibcli.stats.measures.binned import for_these_scores
@@ -336,6 +337,11 @@ def noise_of_norm(table: Table, bandwidth: float) -> float:
     some = np.flatnonzero(rows)
     energy = _energy((some + 0.5) / cells, rows[some], math.ceil(4.0 / bandwidth), bandwidth=bandwidth)
     return 1.01 * float(np.sqrt(energy).mean()) / (2.0 * table.total_rows)
+
+
+def norm_may_stray(table: Table, bandwidth: float, *, delta: float) -> float:
+    """Return how far above the true one the norm at a bandwidth is, but with a probability of delta."""
+    return noise_of_norm(in_few_places(table), bandwidth) + hoeffding_deviation(table.total_rows, delta)
 
 
 def _energy(centres: Floats, rows: Floats, steps: int, *, bandwidth: float) -> Floats:

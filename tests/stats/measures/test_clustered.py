@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from calibcli.errors import InputProblem
 from calibcli.names import MeasureName
 from calibcli.stats.measures import Estimate, clustered
-from calibcli.stats.measures.bias import bias, observed_rate
+from calibcli.stats.measures.bias import bias, mean_score, observed_rate
 from calibcli.stats.measures.clustered import (
     EXACT,
     MEANS,
@@ -31,10 +31,11 @@ Floats = np.ndarray
 
 
 def estimates(table: ScoreTable) -> dict[MeasureName, Estimate]:
-    """Return the three means as if rows were independent."""
+    """Return the means as if rows were independent."""
     return {
         M.BIAS: bias(table),
         M.OBSERVED_RATE: observed_rate(table),
+        M.MEAN_SCORE: mean_score(table),
         M.BRIER: brier(table),
         M.LOG_LOSS: log_loss(table),
     }
@@ -85,6 +86,7 @@ def losses(name: MeasureName, score: Floats, label: Floats) -> Floats:
     return {
         M.BIAS: label - score,
         M.OBSERVED_RATE: 1.0 * label,
+        M.MEAN_SCORE: score,
         M.BRIER: (label - score) ** 2,
         M.LOG_LOSS: -np.log(chance),
     }[name]
@@ -112,7 +114,7 @@ def test_interval_is_that_of_the_jackknife_over_clusters(name: MeasureName, *, w
     assert found.interval is not None
     ends = mean - (t + max(-lean, 0.0)) * spread, mean + (t + max(lean, 0.0)) * spread
     plain = estimates(table)[name].interval
-    if name in {M.BRIER, M.LOG_LOSS}:
+    if name in {M.BRIER, M.LOG_LOSS, M.MEAN_SCORE} and plain is not None:
         # That of a loss is nowhere narrower than over rows, which make room for a costly one not seen yet.
         ends = min(ends[0], plain.lower), max(ends[1], plain.upper)
     assert (found.interval.lower, found.interval.upper) == pytest.approx(ends, rel=1e-9)
