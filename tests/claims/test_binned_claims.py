@@ -2,11 +2,13 @@
 
 import math
 from collections import Counter
+from itertools import product
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
+import calibcli
 from calibcli.names import Binning, Bound, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.chernoff import least_energy, most_energy
@@ -16,7 +18,7 @@ from calibcli.stats.measures.if_calibrated import CalibratedDraws
 from calibcli.stats.measures.l2 import counted, debiased_l2, score_interval, t_statistic
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, binned, bins_of
-from claims.simulation import generator_of, most_misses
+from claims.simulation import generator_of, most_misses, short_and_full
 
 
 def test_chernoff_bounds_hold_where_all_gaps_have_one_sign() -> None:
@@ -94,3 +96,45 @@ def test_draws_for_nulls_do_not_move_other_digits() -> None:
     gaps = drawn.drawn.over(sums.bins).gaps
     assert gaps is not None
     assert np.allclose(np.abs(gaps).sum(axis=1) / 300, drawn.drawn.over(sums.bins).ece, rtol=0, atol=1e-15)
+
+
+def truths(score: np.ndarray, weight: np.ndarray, rate: np.ndarray) -> dict[str, float]:
+    """Return what the intervals speak of, row by row, over bins of which each holds one score."""
+    of_each = np.array([(weight * (rate - score))[score == one].sum() for one in np.unique(score)])
+    rows = np.array([weight[score == one].sum() for one in np.unique(score)])
+    return {
+        "bias": of_each.sum() / rows.sum(),
+        "oe": (weight @ rate) / (weight @ score),
+        "ece": np.abs(of_each).sum() / rows.sum(),
+        "ece_equal_mass": np.abs(of_each).sum() / rows.sum(),
+        "linf": np.abs(of_each / rows).max(),
+    }
+
+
+@short_and_full(
+    "score weight",
+    [([0.1, 0.9], None), ([0.0, 0.3, 0.3, 1.0], None), ([0.02, 0.2, 0.7], [1.0, 5.0, 0.1])],
+    [
+        ([0.001, 0.001, 0.1, 0.5, 0.99], None),
+        ([0.0, 0.0, 0.1, 0.3, 1.0, 1.0], None),
+        ([0.02, 0.02, 0.2, 0.7, 1.0], [1.0, 0.3, 5.0, 2.0, 0.1]),
+    ],
+)
+def test_intervals_of_a_few_rows_hold_over_all_sets_of_labels(
+    score: list[float], weight: list[float] | None
+) -> None:
+    """No draws: whatever the rates, labels whose 95 % interval misses have a chance of 2.5 % at most."""
+    at, weights = np.array(score), np.ones(len(score)) if weight is None else np.array(weight)
+    every = np.array(list(product((0, 1), repeat=at.size)))
+    options = {} if weight is None else {"weight": weights, "weights_are": "importance"}
+    names = list(truths(at, weights, at))
+    found = [calibcli.measure(at, one, metric=names, **options) for one in every]
+    ends = {name: np.array([one[name].interval.ends for one in found]) for name in names}
+    rng = generator_of("all labels", *score)
+    some = np.concatenate((rng.random((200, at.size)), rng.beta(0.2, 0.2, (200, at.size)), every, [at]))
+    for rate in some:
+        chance = np.where(every == 1, rate, 1.0 - rate).prod(axis=1)
+        for name, truth in truths(at, weights, rate).items():
+            lower, upper = ends[name].T
+            missed = (lower > truth + 1e-9) | (upper < truth - 1e-9)
+            assert chance[missed].sum() <= 0.0251, (name, rate)

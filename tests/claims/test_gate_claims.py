@@ -21,7 +21,7 @@ from calibcli.stats.table.bins import ATOMS, binned
 from claims import gate_streams as g
 from claims.gate_alarm import alarms, dated, distance_streams, one_batch, state_of
 from claims.gate_looks import LIMIT, exact_linf, planned_for, shown_at, verdicts
-from claims.simulation import generator_of, most_misses
+from claims.simulation import generator_of, most_misses, short_and_full
 
 DELTA = 0.05
 QUICK = (
@@ -123,6 +123,32 @@ def test_simulated_evidence_is_that_of_the_state() -> None:
                 above=above,
             )
             assert held == pytest.approx(float(found), abs=1e-6)
+
+
+def ever_shown(score: float, off: float, *, rows: int, above: bool) -> float:
+    """Return exactly how probable a verdict is at the limit, asked after every row of a single score."""
+    a_world = g.world_of(np.array([score]), np.array([off]), limit=abs(off))
+    rate, chance, shown = score + off, np.ones(1), 0.0
+    for number in range(1, rows + 1):
+        chance = np.append(chance * (1.0 - rate), 0.0) + np.append(0.0, chance * rate)
+        ones = np.flatnonzero(chance > 1e-12)
+        counts = (np.full(ones.shape, number)[None, :, None], ones[None, :, None])
+        looks = g.Streams(a_world, np.full(ones.size, float(number)), *(one.astype(float) for one in counts))
+        there = ones[g.e_verdict(looks, above=above, known_variance=False)[0]]
+        shown += float(chance[there].sum())
+        chance[there] = 0.0
+    return shown
+
+
+@short_and_full(
+    "score off rows",
+    [(0.02, 0.05, 800)],
+    [(0.02, 0.05, 6_000), (0.5, 0.1, 6_000), (0.9, -0.05, 6_000), (0.001, 0.01, 6_000)],
+)
+def test_a_gate_asked_after_every_row_is_seldom_ever_wrong(score: float, off: float, rows: int) -> None:
+    """No draws: the chances of all ways that labels may come, whose PASS or FAIL is at the limit, add up."""
+    assert 0.0 < ever_shown(score, off, rows=rows, above=False) <= DELTA
+    assert ever_shown(score, off, rows=rows, above=True) <= DELTA
 
 
 def test_alarm_is_rarely_false_and_soon_right() -> None:
