@@ -35,6 +35,21 @@ def test_gate_rarely_fails_a_score_that_is_no_worse(times: int) -> None:
     assert wrong <= most_misses(times, 0.05)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scores_that_are_as_often_certain_are_not_told_apart(*, weighted: bool) -> None:
+    """Both say 0 of half of the rows, in which 1 of 100 is an event: which of them met one is chance."""
+    rng, told, met = generator_of("paired", "certain", weighted), 0, 0
+    for _ in range(200):
+        label, sums = rng.random(100) < 0.01, PairedSums()
+        first, second = np.where(rng.random((2, 100)) < 0.5, 0.0, 0.02)
+        sums.add(first, second, label, Weighing(None, rng.random(100)) if weighted else Weighing())
+        found = sums.difference(MeasureName.LOG_LOSS, confidence=0.95)
+        told += found.verdict is not ComparisonName.NOT_TOLD_APART
+        met += bool(label[first == 0.0].any() != label[second == 0.0].any())
+    assert met > 40
+    assert told <= most_misses(200, 0.05)
+
+
 def test_pairing_is_worth_it() -> None:
     """The paired interval is a small part of what the two intervals by themselves would give."""
     rng = generator_of("paired", "width")

@@ -73,7 +73,8 @@ class Difference(Declared):
 
     name: Annotated[Compared, HIDDEN]
     value: Annotated[
-        AnyNumber | None, "Second less first; infinite where one of them is, null where both are."
+        AnyNumber | None,
+        "Second less first; infinite where one of them is, null where both are, or the other says 0 or 1.",
     ]
     interval: Annotated[Interval | None, INLINE]
     assumptions: Annotated[
@@ -307,10 +308,10 @@ class PairedSums:
         assumptions = [INDEPENDENT_ROWS, HELD_OUT]
         if not self.rows:
             return Difference(name, None, None, (*assumptions, "no difference: there is no row of both"))
-        without = _infinite(sums.infinite)
+        without = _infinite(sums.infinite, worst=sums.worst)
         if without is not None:
-            first, second = sums.infinite
-            value = None if first and second else math.inf if second else -math.inf
+            settled = without.startswith("no interval")
+            value = (math.inf if sums.infinite[1] else -math.inf) if settled else None
             return Difference(name, value, None, (*assumptions, without))
         total = total_sq = Fraction(self.rows)
         if self._weighted:
@@ -472,17 +473,25 @@ def _why_open(name: Compared, interval: Interval, values: Values, reach: tuple[f
     return f"{UNDECIDED}{words}"
 
 
-def _infinite(rows: tuple[int, int]) -> str | None:
-    """Return why a difference is no number, or None if it is one."""
+def _infinite(rows: tuple[int, int], *, worst: tuple[float, float]) -> str | None:
+    """Return why a difference is no number, or None if it is one.
+
+    One infinite loss settles a comparison with a score that can have none. One that says 0 or 1 as well was
+    right so far, and is as infinite in the population unless it is right for ever.
+    """
     first, second = rows
     if not first and not second:
         return None
     if first and second:
         both = f"{first:,} by the first score and {second:,} by the second"
         return f"no difference: rows {GAVE_ZERO}, {both}, so both mean losses are infinite"
-    side = "first" if first else "second"
-    wrong = gave_zero(first + second)
-    return f"no interval: {wrong} by the {side} score, so its mean loss is infinite"
+    side, other = ("first", "second") if first else ("second", "first")
+    said = f"{gave_zero(first + second)} by the {side} score, so its mean loss is infinite"
+    if math.isinf(worst[1 if first else 0]):
+        return (
+            f"no difference: {said}; the {other} says 0 or 1 too, and one that is wrong makes it so as well"
+        )
+    return f"no interval: {said}"
 
 
 _OF_BOTH = (
