@@ -131,16 +131,19 @@ def draw_rows(panel: Panel, bars: Bars, *, counted: bool = True) -> None:
         return
     # Numbers over their bars, those of the highest first, where no other stands already.
     places = 0.5 * (left + right)
-    at, size = panel.limits.shares(places) * inches_wide(axes), look.points(COUNT)
+    end, size = inches_wide(axes), look.points(COUNT)
+    at = panel.limits.shares(places) * end
     taken: list[tuple[float, float]] = []
     for index in np.argsort(-rows, kind="stable"):
         text = short_count(int(rows[index]))
         half = 0.5 * inches_of(text, size) + look.inches(0.02)
-        start, stop = at[index] - half, at[index] + half
+        # Within the panel: at its ends a number would lie on the axis.
+        middle = min(max(at[index], half), end - half)
+        start, stop = middle - half, middle + half
         if any(start < other[1] and stop > other[0] for other in taken):
             continue
         taken.append((start, stop))
-        at_top, above = (places[index], rows[index]), (0, look.points(1.5))
+        at_top, above = (places[index], rows[index]), (72.0 * (middle - at[index]), look.points(1.5))
         style = look.letters(look.palette.faint, size)
         axes.annotate(text, at_top, above, textcoords="offset points", ha="center", va="bottom", **style)
 

@@ -256,6 +256,23 @@ assert settings() == before
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=60)
 
 
+def test_counts_stand_within_the_panel() -> None:
+    """Those of scores of 0 and 1, too, which lay on the axis."""
+    score = np.linspace(0.0, 1.0, 11)
+    curve = curve_of(score, score, counts=np.full(11, 245))
+    figure = figure_of(
+        replace(curve, kind=PlotKind.BINNED),
+        Words("p", CAPTION),
+        look=look_of(FigureSize.COLUMN, Theme.LIGHT),
+    )
+    figure.canvas.draw()
+    strip = figure.axes[1]
+    inside = strip.get_window_extent()
+    counts = [text.get_window_extent() for text in strip.texts]
+    assert len(counts) > 2
+    assert all(inside.x0 <= one.x0 and one.x1 <= inside.x1 for one in counts)
+
+
 def test_short_counts() -> None:
     """Counts over bars take at most four letters and a unit."""
     shown = [
