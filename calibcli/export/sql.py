@@ -430,9 +430,16 @@ class _SegmentText:
 
     def texts(self) -> dict[str, str]:
         """Return the text of each column of a row, empty where there is no value."""
-        columns = (f"{ROWS}.{name(one.name, self.dialect)}" for one in self.found.columns)
-        stripped = (stripped_text(one, self.dialect) for one in columns)
-        return {f"t{place}": f"COALESCE({one}, '')" for place, one in enumerate(stripped)}
+        return {f"t{place}": self._text(one) for place, one in enumerate(self.found.columns)}
+
+    def _text(self, column: SegmentColumn) -> str:
+        written = f"{ROWS}.{name(column.name, self.dialect)}"
+        stripped = f"COALESCE({stripped_text(written, self.dialect)}, '')"
+        if column.texts:
+            return stripped
+        # Numbers have no blanks around them, which take longer to look for than all else takes.
+        plain = f"CAST({written} AS {SPELLINGS[self.dialect].text})"
+        return f"CASE WHEN {is_numeral(plain, self.dialect)} THEN {plain} ELSE {stripped} END"
 
     def levels(self) -> dict[str, str]:
         """Return the level of each column of a row, by itself and, where it is another, in intersections."""
@@ -463,7 +470,7 @@ class _SegmentText:
         """Return the level of a number, among intervals or categories; text that is none is another value."""
         text = f"{self.prefix}texts.t{place}"
         arms = f"WHEN LOWER({text}) IN ('', 'nan') THEN {own + 1}"
-        arms += f" WHEN NOT {is_numeral(text, self.dialect)} THEN {own}"
+        arms += f" WHEN NOT ({is_numeral(text, self.dialect)}) THEN {own}"
         sign = "<=" if column.kind == "numbers" else "="
         # The value itself: not every engine writes all digits of a number.
         compared = self._compared(f"{ROWS}.{name(column.name, self.dialect)}", sign, numbers)
