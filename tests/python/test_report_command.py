@@ -12,7 +12,7 @@ import pytest
 from calibcli.commands.page import WrittenReport
 from calibcli.commands.report import ReportRequest
 from calibcli.commands.summaries import file_digests
-from calibcli.show.html import page as writing
+from calibcli.show import html as writing
 from command_line import Run
 from html_pages import Page
 
