@@ -120,9 +120,9 @@ class DceGrowth:
         table, rows = self._table, float(self._table.total_rows)
         residual = residuals(table)
         tilt = 2.0 * table.score - 1.0
-        noise = math.sqrt(2.0 / math.pi * self._variance / rows)
+        # Noise adds to a mean as squares do: of a size far from 0 it takes next to nothing.
         sizes = (abs(float(one.sum())) / rows for one in (residual, residual * tilt))
-        level, tilted = (max(0.0, size - noise) for size in sizes)
+        level, tilted = (math.sqrt(max(0.0, size**2 - self._variance / rows)) for size in sizes)
         return (level, 1.0), (tilted, 3.0)
 
 

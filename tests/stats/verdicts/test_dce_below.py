@@ -10,7 +10,7 @@ import pytest
 
 from calibcli.names import MeasureName, Target, VerdictName
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.gates.ece import dce_below
+from calibcli.stats.gates.ece import DceGrowth, dce_below
 from calibcli.stats.measures.distance import dictionary, distance, number_of_bins
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
@@ -86,6 +86,20 @@ def test_error_that_cancels_promises_no_rows_for_a_fail() -> None:
     assert shift is not None
     assert shift.to_fail is not None
     assert shift.to_fail > 1000
+
+
+def test_rows_promised_for_a_fail_decide() -> None:
+    """About half of tables with the mean error seen fail: its noise is added as squares are.
+
+    Taken off as it is, it made the rows several times as many.
+    """
+    score, label = rows_of(3, 150, 0.15)
+    needed = DceGrowth(ScoreTable.from_rows(score, label)).rows_to_fail(0.04, delta=0.05)
+    assert needed is not None
+    error = float((label - score).mean())
+    tables = [ScoreTable.from_rows(*rows_of(seed, needed, error)) for seed in range(100, 125)]
+    found = [dce_below(one, rule(0.04), ground=GROUND).outcome for one in tables]
+    assert 0.2 <= found.count(VerdictName.FAIL) / 25 <= 0.9
 
 
 def near_the_ends(seed: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
