@@ -58,7 +58,7 @@ def views_of(
     def those(which: Integers) -> ScoreTable:
         some = None if counts is None else counts[which]
         heavy = None if weight is None else weight[which]
-        return ScoreTable.from_rows(top[which], right[which], counts=some, weight=heavy)
+        return ScoreTable.from_rows(top[which], right[which], Weighing(counts=some, weight=heavy))
 
     parts = [those(np.flatnonzero(predicted == place)) for place in range(len(names))]
     return ClassViews(

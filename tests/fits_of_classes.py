@@ -41,7 +41,7 @@ class Drawn:
 
         def of(score: np.ndarray, label: np.ndarray, which: np.ndarray) -> ScoreTable:
             counts = None if self.counts is None else self.counts[which]
-            return ScoreTable.from_rows(score[which], label[which], counts=counts)
+            return ScoreTable.from_rows(score[which], label[which], Weighing(counts=counts))
 
         everywhere = np.ones(self.label.size, np.bool_)
         top, rest = {}, {}

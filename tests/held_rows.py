@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from calibcli.stats.table import Floats, Integers, ScoreTable
+from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing
 from calibcli.stats.table.again import RowWork
 from calibcli.stats.table.finer import CountedParts, Tree
 
@@ -46,7 +46,7 @@ class HeldRows:
         self.requested = np.unique(node).tolist()
         self.reread += inside.size
         counts = None if self.counts is None else self.counts[inside]
-        return ScoreTable.from_rows(self.score[inside], self.label[inside], counts=counts)
+        return ScoreTable.from_rows(self.score[inside], self.label[inside], Weighing(counts=counts))
 
     def in_parts(self, tree: Tree) -> CountedParts:
         """Return the rows in the parts of a tree that were made last, counted."""

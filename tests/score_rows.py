@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from calibcli.names import Binning
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import Bins, equal_width_edges
 from calibcli.stats.table.grid import Table, grid_of
 
@@ -49,13 +49,15 @@ class Rows:
 
     def table(self) -> Table:
         """Count them, exactly or in cells."""
-        exact = ScoreTable.from_rows(self.score, self.label, counts=self.counts)
+        exact = ScoreTable.from_rows(self.score, self.label, Weighing(counts=self.counts))
         return grid_of(exact) if self.on_grid else exact
 
     def weighted(self, weight: np.ndarray | None = None) -> ScoreTable:
         """The rows with importance weights, unlike ones unless they are given."""
         return ScoreTable.from_rows(
-            self.score, self.label, weight=np.linspace(0.5, 2.0, self.size) if weight is None else weight
+            self.score,
+            self.label,
+            Weighing(weight=np.linspace(0.5, 2.0, self.size) if weight is None else weight),
         )
 
     def repeated(self) -> "Rows":
@@ -88,13 +90,17 @@ ANY_TABLES = st.one_of(TABLES, TABLES, some_rows().map(Rows.weighted))
 def table_of(rows: list[tuple[float, bool]], weight: object = None) -> ScoreTable:
     """Count pairs of score and label."""
     score, label = np.array([s for s, _ in rows], float), np.array([y for _, y in rows], bool)
-    return ScoreTable.from_rows(score, label, weight=None if weight is None else np.asarray(weight, float))
+    return ScoreTable.from_rows(
+        score, label, Weighing(weight=None if weight is None else np.asarray(weight, float))
+    )
 
 
 def table_of_columns(score: list[float], label: list[int], weight: list[float] | None = None) -> ScoreTable:
     """Count scores and labels, with importance weights if there are any."""
     return ScoreTable.from_rows(
-        np.array(score), np.array(label, dtype=bool), weight=None if weight is None else np.array(weight)
+        np.array(score),
+        np.array(label, dtype=bool),
+        Weighing(weight=None if weight is None else np.array(weight)),
     )
 
 
@@ -110,7 +116,7 @@ def calibrated(rows: int, seed: int = 0, *, weighted: bool = False) -> ScoreTabl
     rng = np.random.default_rng(seed)
     score = rng.beta(0.7, 1.3, rows)
     weight = rng.exponential(size=rows) if weighted else None
-    return ScoreTable.from_rows(score, rng.random(rows) < score, weight=weight)
+    return ScoreTable.from_rows(score, rng.random(rows) < score, Weighing(weight=weight))
 
 
 def turned(table: Table) -> Table:
@@ -118,7 +124,7 @@ def turned(table: Table) -> Table:
     rows = ScoreTable.from_rows(
         np.tile(1.0 - table.score, 2),
         np.repeat([True, False], table.distinct),
-        counts=np.concatenate((table.rows - table.positive_rows, table.positive_rows)),
+        Weighing(counts=np.concatenate((table.rows - table.positive_rows, table.positive_rows))),
     )
     return grid_of(rows) if table.kind == "grid" else rows
 

@@ -822,5 +822,5 @@ def _table_of(parts: Sequence[Rows]) -> ScoreTable:
     return ScoreTable.from_rows(
         np.concatenate([part.score for part in parts]),
         np.concatenate([part.label for part in parts]),
-        counts=np.concatenate(counts) if counts else None,
+        Weighing(counts=np.concatenate(counts) if counts else None),
     )

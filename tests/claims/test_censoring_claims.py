@@ -6,12 +6,12 @@ import numpy as np
 from scipy.special import expit
 
 from calibcli.stats.measures.bias import bias
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from claims.simulation import generator_of, most_misses, short_and_full
 
 
 def outside(score: np.ndarray, label: np.ndarray, weight: np.ndarray) -> bool:
-    interval = bias(ScoreTable.from_rows(score, label, weight=weight)).interval
+    interval = bias(ScoreTable.from_rows(score, label, Weighing(weight=weight))).interval
     assert interval is not None
     return not interval.ends[0] <= 0.0 <= interval.ends[1]
 

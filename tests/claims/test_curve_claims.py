@@ -17,7 +17,7 @@ from calibcli.stats.measures.if_calibrated import Shared
 from calibcli.stats.measures.smooth import calibration_index
 from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.recalibrators.spline import Spline
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from claims.simulation import generator_of, most_misses, short_and_full
 
 M = MeasureName
@@ -61,7 +61,7 @@ def misses(scores: str, rates: str, rows: int, *, repetitions: int) -> Floats:
     many = draw(rng, 20_000)
     counts = np.rint(10_000 * rate(many)).astype(np.int64)
     both = np.column_stack((10_000 - counts, counts)).ravel()
-    limit = ScoreTable.from_rows(np.repeat(many, 2), np.tile([False, True], many.size), counts=both)
+    limit = ScoreTable.from_rows(np.repeat(many, 2), np.tile([False, True], many.size), Weighing(counts=both))
     truth = np.array([value for value, _, _ in values_of(limit)])
     spline = Spline.fit(limit)
     found = np.zeros((4, 2), np.int64)

@@ -91,7 +91,7 @@ def wrong_verdicts(name: str, measure: MeasureName, rows: int, repetitions: int)
         score, rate, weight = world(name, rows, draw)
         # The largest error of a value can be bounded where there are few.
         score = np.round(score, 1) if few else score
-        table = ScoreTable.from_rows(score, draw.random(rows) < rate, weight=weight)
+        table = ScoreTable.from_rows(score, draw.random(rows) < rate, Weighing(weight=weight))
         rule = Rule("rule", measure, Bound.UPPER, Relation.AT_MOST, truth(measure, score, rate, weight))
         outcome = judge(table, rule, ground=Ground(ATOMS if few else FIFTEEN, least_rows=10)).outcome
         passes += outcome is VerdictName.PASS
@@ -181,7 +181,7 @@ def test_weighted_intervals_of_the_bias_seldom_miss(name: str, rows: int, times:
     for _ in range(times):
         score, rate, weight = world(name, rows, draw)
         label = draw.random(rows) < rate
-        table = ScoreTable.from_rows(score, label, weight=weight)
+        table = ScoreTable.from_rows(score, label, Weighing(weight=weight))
         interval = bias(table, confidence=1.0 - DELTA).interval
         assert interval is not None
         lower, upper = interval.ends
@@ -199,7 +199,7 @@ def test_a_weighted_gate_can_pass_and_fail() -> None:
     """Twice as far from the truth as its margin, it decides."""
     draw = np.random.default_rng(0)
     score, rate, weight = world("one bad bin", 20_000, draw)
-    table = ScoreTable.from_rows(score, draw.random(20_000) < rate, weight=weight)
+    table = ScoreTable.from_rows(score, draw.random(20_000) < rate, Weighing(weight=weight))
     error = truth(MeasureName.ECE, score, rate, weight)
     for limit, outcome in ((error + 0.03, VerdictName.PASS), (error / 20.0, VerdictName.FAIL)):
         rule = Rule("rule", MeasureName.ECE, Bound.UPPER, Relation.AT_MOST, limit)
@@ -224,7 +224,7 @@ def test_intervals_of_weighted_losses_hold_where_few_rows_are_costly(
     for _ in range(times):
         score = np.where(draw.random(rows) < 0.5, 0.01, 0.99)
         label = (score > 0.5) != (draw.random(rows) < error)
-        table = ScoreTable.from_rows(score, label, weight=draw.lognormal(0.0, spread, rows))
+        table = ScoreTable.from_rows(score, label, Weighing(weight=draw.lognormal(0.0, spread, rows)))
         for place, (name, measure) in enumerate(((M.BRIER, brier), (M.LOG_LOSS, log_loss))):
             for level, confidence in enumerate((0.95, 0.99)):
                 interval = measure(table, confidence=confidence).interval

@@ -22,7 +22,7 @@ from calibcli.errors import DocumentProblem
 from calibcli.names import WeightMeaning
 from calibcli.reports.input import InputSummary
 from calibcli.shell.app import main
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.grid import digest, grid_of
 from command_line import Run
 from published import check
@@ -391,7 +391,9 @@ def test_damaged_summaries_are_refused_with_the_place(
 ) -> None:
     """Whatever is in them."""
     weight = np.array([1.0, 2.0, 3.0]) if kind == "weighted" else None
-    table = ScoreTable.from_rows(np.array([0.25, 0.5, 0.5]), np.array([True, False, True]), weight=weight)
+    table = ScoreTable.from_rows(
+        np.array([0.25, 0.5, 0.5]), np.array([True, False, True]), Weighing(weight=weight)
+    )
     weights = None if weight is None else WeightMeaning.IMPORTANCE
     document: dict[str, Any] = document_of(
         grid_of(table) if kind == "grid" else table, weights=weights

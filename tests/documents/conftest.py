@@ -9,7 +9,7 @@ from calibcli.documents.artifact import Artifact, FitRecord
 from calibcli.names import Binning, FitLoss, RecalibratorName, Scale, Split
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 
 KINDS: dict[str, tuple[RecalibratorName, FitOptions]] = {
     "platt": (RecalibratorName.PLATT, FitOptions(loss=FitLoss.BRIER)),
@@ -26,7 +26,7 @@ def fitted(kind: str, *, weighted: bool = False) -> Artifact:
     rng = np.random.default_rng(7)
     score = rng.beta(0.5, 0.5, 120).round(2)
     weight = rng.exponential(size=120) if weighted else None
-    table = ScoreTable.from_rows(score, rng.random(120) < score**1.5, weight=weight)
+    table = ScoreTable.from_rows(score, rng.random(120) < score**1.5, Weighing(weight=weight))
     name, options = KINDS[kind]
     recalibrator = fit_recalibrator(name, table, options=options)
     record = FitRecord.of(

@@ -14,7 +14,7 @@ from calibcli.names import BetaForm, Binning, FitLoss, RecalibratorName, Split
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
-from calibcli.stats.table import ScoreTable, merge_all
+from calibcli.stats.table import ScoreTable, Weighing, merge_all
 
 KINDS: dict[str, tuple[RecalibratorName, FitOptions]] = {
     **{name.value: (name, FitOptions()) for name in RecalibratorName},
@@ -127,7 +127,7 @@ def has_outputs_of_its_bins_alone(fitted: Recalibrator, kind: str, rows: list[tu
 def takes_a_weight_for_repeated_rows(kind: str, rows: list[tuple[float, bool]], factor: int) -> None:
     """A row of frequency weight k gives the fit that k such rows give."""
     score, label = columns(rows)
-    counted = ScoreTable.from_rows(score, label, counts=np.full(score.size, factor))
+    counted = ScoreTable.from_rows(score, label, Weighing(counts=np.full(score.size, factor)))
     repeated = ScoreTable.from_rows(np.repeat(score, factor), np.repeat(label, factor))
     assert fit(kind, counted).to_dict() == fit(kind, repeated).to_dict()
 
@@ -141,8 +141,8 @@ def test_scale_of_importance_weights_does_not_matter(kind: str, rows: list[tuple
     """Doubling every importance weight changes no digit of a prediction."""
     score, label = columns(rows)
     weight = 1.0 + np.arange(score.size) % 3
-    one = fit(kind, ScoreTable.from_rows(score, label, weight=weight))
-    two = fit(kind, ScoreTable.from_rows(score, label, weight=2.0 * weight))
+    one = fit(kind, ScoreTable.from_rows(score, label, Weighing(weight=weight)))
+    two = fit(kind, ScoreTable.from_rows(score, label, Weighing(weight=2.0 * weight)))
     assert one.predict(PROBES).tobytes() == two.predict(PROBES).tobytes()
 
 

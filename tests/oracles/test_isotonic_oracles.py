@@ -12,7 +12,7 @@ from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.histogram import Histogram
 from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 
 PROBES = np.linspace(0.0, 1.0, 2001)
 
@@ -32,7 +32,7 @@ def test_isotonic_agrees_with_sklearn(seed: int, decimals: int | None, weighted:
     """Interpolated isotonic predictions are scikit-learn's, with ties and with weights."""
     score, label = drawn(seed, decimals=decimals)
     weight = np.random.default_rng(seed).exponential(size=score.size) if weighted else None
-    ours = Isotonic.fit(ScoreTable.from_rows(score, label, weight=weight))
+    ours = Isotonic.fit(ScoreTable.from_rows(score, label, Weighing(weight=weight)))
     theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     theirs.fit(score, label.astype(float), sample_weight=weight)
     probes = np.linspace(0, 1, 1001)

@@ -14,7 +14,7 @@ from calibcli.stats.recalibrators.beta import Beta
 from calibcli.stats.recalibrators.logits import Intercept, Platt, Quadratic, Temperature
 from calibcli.stats.recalibrators.newton import NEAREST, logit
 from calibcli.stats.recalibrators.spline import Spline
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 
 TABLES = [
     "recid_compas",
@@ -39,7 +39,7 @@ def drawn(seed: int, rows: int = 500) -> Columns:
 def table_of(columns: Columns) -> ScoreTable:
     """Tabulate; unit weights as plain rows."""
     score, label, weight = columns
-    return ScoreTable.from_rows(score, label, weight=None if (weight == 1).all() else weight)
+    return ScoreTable.from_rows(score, label, Weighing(weight=None if (weight == 1).all() else weight))
 
 
 def first_half(real: Any, name: str) -> Columns:

@@ -10,7 +10,7 @@ from calibcli.names import Purpose
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.venn_abers import VennAbers, levels_with_one_more
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.derived import split_table
 
 
@@ -43,7 +43,7 @@ def definition(score: np.ndarray, label: np.ndarray, counts: np.ndarray, at: flo
 def test_both_ends_are_isotonic_fits_with_the_row_added(seed: int) -> None:
     """At every fit score, between any two, below all and above all."""
     score, label, counts = drawn(seed)
-    fitted = VennAbers.fit(ScoreTable.from_rows(score, label, counts=counts))
+    fitted = VennAbers.fit(ScoreTable.from_rows(score, label, Weighing(counts=counts)))
     distinct = np.unique(score)
     at = np.unique(np.concatenate(([0.0, 1.0], distinct, (distinct[1:] + distinct[:-1]) / 2)))
     expected = np.array([definition(score, label, counts, one) for one in at.tolist()])
@@ -78,7 +78,7 @@ def test_levels_are_those_of_a_fit_with_one_more_row(seed: int) -> None:
 def test_cross_predictor_is_the_geometric_mean_of_its_folds(folds: int) -> None:
     """GM(p1) / (GM(1 - p0) + GM(p1)) over inductive predictors of the folds, and the outermost ends."""
     score, label, counts = drawn(1, decimals=2)
-    table = ScoreTable.from_rows(score, label, counts=10 * counts)
+    table = ScoreTable.from_rows(score, label, Weighing(counts=10 * counts))
     fitted = VennAbers.fit(table, options=FitOptions(folds=folds, seed=4))
     parts = split_table(table, folds, generator=stream(4, Purpose.CROSS))
     at = np.unique(np.concatenate((score, np.linspace(0, 1, 51))))

@@ -16,7 +16,7 @@ from calibcli.reports.measure import ClusterSummary
 from calibcli.show.answers import answer_of, document_of
 from calibcli.show.html import origin_section, verdict_sections
 from calibcli.show.pages.measure import _valid
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 
 ROWS = 4_000
 SOURCE = InputSummary(("x.csv",), "score", "label", None, ROWS, 0, 0)
@@ -158,7 +158,7 @@ def test_a_certainty_that_was_wrong_is_said_whatever_is_measured(
     label = generator.random(ROWS) < score
     score[:3], label[:3] = (0.0, 0.0, 1.0), (True, True, False)
     weight = None if most_weight == 1.0 else generator.uniform(1.0, most_weight, ROWS)
-    table = ScoreTable.from_rows(score, label, weight=weight)
+    table = ScoreTable.from_rows(score, label, Weighing(weight=weight))
     requested: Any = metrics_of(metrics) if metrics else MeasureOptions().metrics
     answer = " ".join(answer_of(measure_table(table, SOURCE, options=MeasureOptions(requested))))
     assert said in answer

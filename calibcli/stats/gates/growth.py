@@ -12,7 +12,7 @@ from calibcli.names import DEFAULT_LEAST_ROWS, LEAST_CHANCE, LEAST_TWIN_ROWS, MO
 from calibcli.stats.gates.any_time import Epoch
 from calibcli.stats.gates.cells import Sums, sums_of
 from calibcli.stats.gates.state import Batch, Fingerprints, GateState, differences
-from calibcli.stats.table import Floats, Integers, ScoreTable
+from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
@@ -232,7 +232,7 @@ def _new_rows(state: GateState, batch: Incoming) -> tuple[Sums, Fingerprints | N
     if state.ids.size + int(np.count_nonzero(new)) > MOST_IDENTITIES:
         msg = f"the state would hold more than {MOST_IDENTITIES:,} identities"
         raise UsageProblem(msg, "begin a state without --id: whole batches are known again by their digests")
-    table = ScoreTable.from_rows(rows.score[new], rows.label[new], counts=rows.counts[new])
+    table = ScoreTable.from_rows(rows.score[new], rows.label[new], Weighing(counts=rows.counts[new]))
     return sums_of(table, partition), rows.ids[new]
 
 

@@ -17,7 +17,7 @@ from calibcli.stats.recalibrators import FittedBin, checked_scores, penalised, r
 from calibcli.stats.recalibrators.logistic import Coefficient, limited_words
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, NEAREST, logistic, logit
 from calibcli.stats.recalibrators.selection import over_folds
-from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
+from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing, run_starts
 from calibcli.stats.table.grid import score_quantiles
 from calibcli.stats.table.levels import (
     MISSING,
@@ -558,7 +558,7 @@ def _measured(found: SegmentMap, leaves: Leaves, score: Floats) -> SegmentFit:
     after = before if found.strength is None else penalised.summed_loss(found.logits(z, places), ones, rows)
     curve = found.predict_at(score, places)
     spread = float(np.sum(rows * curve * (1.0 - curve))) / total
-    outputs = ScoreTable.from_rows(curve, np.zeros(curve.size, np.bool_), counts=leaves.rows)
+    outputs = ScoreTable.from_rows(curve, np.zeros(curve.size, np.bool_), Weighing(counts=leaves.rows))
     return SegmentFit(found, before / total, after / total, spread, score_quantiles(outputs))
 
 

@@ -147,12 +147,11 @@ class ScoreTable(Arrays):
         cls,
         score: Floats,
         label: npt.NDArray[np.bool_],
-        *,
-        counts: Integers | None = None,
-        weight: Floats | None = None,
+        weighing: Weighing = ONCE,
     ) -> Self:
         score, label = np.asarray(score, dtype=np.float64), np.asarray(label, dtype=np.bool_)
-        if counts is None and weight is None:
+        counts, weight = weighing
+        if weighing.is_once:
             return cls(*_count_unit_rows(score, label))
         order = np.argsort(score, kind="stable")
         value = score[order] + 0.0

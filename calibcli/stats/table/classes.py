@@ -267,7 +267,7 @@ class RunningClasses:
         if all(rows.weighing.is_once for rows in self._waiting):
             return ScoreTable.from_rows(score, right)
         counts = [rows.weighing.times(rows.label.size) for rows in self._waiting]
-        return ScoreTable.from_rows(score, right, counts=np.concatenate(counts))
+        return ScoreTable.from_rows(score, right, Weighing(counts=np.concatenate(counts)))
 
     def _surely_too_many(self) -> bool:
         """Whether the rows that wait have more distinct scores than may be, found without sorting them."""

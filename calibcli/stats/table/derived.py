@@ -4,7 +4,7 @@ import numpy as np
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.options.numerals import plural
-from calibcli.stats.table import Floats, Integers, ScoreTable, grouped
+from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing, grouped
 from calibcli.stats.table.grid import GridTable, Table
 
 # The largest population numpy draws a multivariate hypergeometric sample from.
@@ -58,7 +58,9 @@ def cells_as_scores(table: GridTable) -> ScoreTable:
     negative = table.rows - table.positive_rows
     score = np.concatenate((table.score_of_negative, table.score_of_positive))
     label = np.repeat([False, True], table.distinct)
-    return ScoreTable.from_rows(score, label, counts=np.concatenate((negative, table.positive_rows)))
+    return ScoreTable.from_rows(
+        score, label, Weighing(counts=np.concatenate((negative, table.positive_rows)))
+    )
 
 
 def _part(table: ScoreTable, counts: Integers) -> ScoreTable:

@@ -127,9 +127,8 @@ def table_of_repeated(scores: Sequence[Floats], labels: Sequence[Labels]) -> Sco
     found = ScoreTable(owner[held], counts[::2][held] + ones, ones)
     if not rest:
         return found
-    return merge_all(
-        [found, ScoreTable.from_rows(*(np.concatenate(column) for column in zip(*rest, strict=True)))]
-    )
+    scores, labels = zip(*rest, strict=True)
+    return merge_all([found, ScoreTable.from_rows(np.concatenate(scores), np.concatenate(labels))])
 
 
 def _repeat(scores: Sequence[Floats]) -> bool:
@@ -194,7 +193,7 @@ class RunningTable:
     def add_rows(self, score: Floats, label: npt.NDArray[np.bool_], weighing: Weighing = ONCE) -> None:
         """Add rows as `ScoreTable.from_rows` takes them."""
         if not weighing.is_once:
-            self.add(ScoreTable.from_rows(score, label, counts=weighing.counts, weight=weighing.weight))
+            self.add(ScoreTable.from_rows(score, label, weighing))
             return
         if self._grid is not None:
             self._grid.add_rows(score, label)

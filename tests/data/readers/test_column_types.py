@@ -17,7 +17,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, Scale, WeightMeaning
 from calibcli.options.numerals import number_name
 from calibcli.options.rows import Columns
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 
 SCORES = [0.25, 0.5, 0.25, 1.0]
 LABELS = [0, 1, 1, 0]
@@ -172,7 +172,9 @@ def test_importance_weights_are_kept_with_their_squares(tmp_path: Path) -> None:
     columns = {"s": [0.25, 0.25, 0.75], "y": [1, 0, 1], "w": [0.5, 2.0, 1.5]}
     table = table_of(tmp_path, columns, weight="w")
     expected = ScoreTable.from_rows(
-        np.array([0.25, 0.25, 0.75]), np.array([True, False, True]), weight=np.array([0.5, 2.0, 1.5])
+        np.array([0.25, 0.25, 0.75]),
+        np.array([True, False, True]),
+        Weighing(weight=np.array([0.5, 2.0, 1.5])),
     )
     assert table == expected
 

@@ -14,7 +14,7 @@ from calibcli.stats.curves import Picture
 from calibcli.stats.curves.cumulative import cumulative_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, residual_curve, smooth_curve
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
 from picture_checks import clashes, content
 
@@ -29,7 +29,7 @@ def labelled(score: np.ndarray, chance: np.ndarray, *, weighted: bool = False) -
     """Draw labels with a fixed seed."""
     rng = np.random.default_rng(1)
     weight = 0.1 + rng.random(score.size) if weighted else None
-    return ScoreTable.from_rows(score, rng.random(score.size) < chance, weight=weight)
+    return ScoreTable.from_rows(score, rng.random(score.size) < chance, Weighing(weight=weight))
 
 
 def spread(rows: int, last: float = 1.0) -> np.ndarray:

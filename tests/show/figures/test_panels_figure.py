@@ -16,7 +16,7 @@ from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words, inches_of, printable, wrapped
 from calibcli.stats.curves import CurvePanel, CurvePanels
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
 from picture_checks import clashes, texts_of
 
@@ -54,7 +54,7 @@ def table_of(
 ) -> ScoreTable:
     """Draw labels with a fixed seed."""
     label = np.random.default_rng(1).random(score.size) < chance
-    return ScoreTable.from_rows(score, label, weight=weight)
+    return ScoreTable.from_rows(score, label, Weighing(weight=weight))
 
 
 def spread(rows: int, first: float = 0.0, last: float = 1.0) -> np.ndarray:

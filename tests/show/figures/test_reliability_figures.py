@@ -28,7 +28,7 @@ from calibcli.stats.curves.limits import (
     smooth_extent,
 )
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
 from picture_checks import clashes, content
 
@@ -206,7 +206,7 @@ def test_the_measured_error_stands_in_the_picture() -> None:
 
 def test_importance_weights_are_drawn_without_a_band() -> None:
     """And the small print says why."""
-    table = ScoreTable.from_rows(spread(40), spread(40) > 0.4, weight=1.0 + spread(40))
+    table = ScoreTable.from_rows(spread(40), spread(40) > 0.4, Weighing(weight=1.0 + spread(40)))
     binned = binned_curve(table, bins=bins_of(Binning.EQUAL_WIDTH, 5, table=table))
     smooth = smooth_curve(table, bandwidth=0.1, generator=np.random.default_rng(0))
     curve = ReliabilityCurve(PlotKind.SMOOTH, binned, smooth, 0.95)

@@ -15,7 +15,7 @@ from calibcli.stats.curves.map import Band, MapCurve, map_curve
 from calibcli.stats.curves.reliability import binned_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
 from calibcli.stats.recalibrators.family import fit_recalibrator
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
 from picture_checks import clashes
 
@@ -33,7 +33,7 @@ def rows_of(
     if counts is not None:
         return ScoreTable(score, np.full(score.size, counts), rng.binomial(counts, chance))
     weight = 1.0 + score if weighted else None
-    return ScoreTable.from_rows(score, rng.random(score.size) < chance, weight=weight)
+    return ScoreTable.from_rows(score, rng.random(score.size) < chance, Weighing(weight=weight))
 
 
 def spread(rows: int, last: float = 1.0) -> np.ndarray:

@@ -12,7 +12,7 @@ from calibcli.reports.input import InputSummary
 from calibcli.stats.curves.clinical import ClinicalCurve, clinical_curve
 from calibcli.stats.curves.reliability import NO_WEIGHTED_BAND
 from calibcli.stats.recalibrators.spline import Spline
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from claims.simulation import most_misses
 
 BOX = (("Slope", "1.00"),)
@@ -75,7 +75,7 @@ def test_every_smoother_draws_awkward_rows(smoother: Smoother) -> None:
     ]
     for heavy in (np.linspace(0.5, 2, 30), np.full(30, 1e140)):
         score, label = np.linspace(0.1, 0.9, 30), np.arange(30) % 3 == 0
-        tables.append(ScoreTable.from_rows(score, label, weight=heavy))
+        tables.append(ScoreTable.from_rows(score, label, Weighing(weight=heavy)))
     for table in tables:
         found = curve_of(table, smoother)
         drawn = found.rate[~np.isnan(found.rate)]

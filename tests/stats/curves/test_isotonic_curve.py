@@ -10,7 +10,7 @@ from calibcli.errors import EmptyTable
 from calibcli.names import Band, MeasureName
 from calibcli.stats.curves.isotonic import IsotonicCurve, isotonic_curve
 from calibcli.stats.measures.decompositions import corp_part
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.grid import Table, grid_of
 from score_rows import table_of
 
@@ -116,7 +116,9 @@ def test_importance_weights_leave_no_band() -> None:
     """The fit is weighted; where labels would lie if calibrated cannot be drawn, and it says so."""
     rng = np.random.default_rng(0)
     score = rng.random(80)
-    table = ScoreTable.from_rows(score, rng.random(80) < score, weight=rng.random(80) * (score > 0.1))
+    table = ScoreTable.from_rows(
+        score, rng.random(80) < score, Weighing(weight=rng.random(80) * (score > 0.1))
+    )
     curve = curve_of(table)
     assert np.isnan(curve.lower).all()
     assert "importance weights" in curve.band

@@ -34,7 +34,7 @@ from calibcli.stats.curves.reliability import (
 )
 from calibcli.stats.measures.scores import brier
 from calibcli.stats.measures.smooth_ece import smooth_ece
-from calibcli.stats.table import Floats, ScoreTable
+from calibcli.stats.table import Floats, ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, bins_of
 from calibcli.stats.table.grid import Table, grid_of
 from score_rows import table_of
@@ -178,7 +178,7 @@ def test_a_grid_table_gives_the_same_curve() -> None:
 def test_importance_weights_move_the_curve_and_leave_no_band() -> None:
     """Means are weighted; bounds are absent, with the reason."""
     table = ScoreTable.from_rows(
-        np.array([0.2, 0.2, 0.8]), np.array([True, False, True]), weight=np.array([3.0, 1.0, 2.0])
+        np.array([0.2, 0.2, 0.8]), np.array([True, False, True]), Weighing(weight=np.array([3.0, 1.0, 2.0]))
     )
     binned = binned_curve(table, bins=ATOMS)
     assert binned.rate.tolist() == [0.75, 1.0]
@@ -226,7 +226,7 @@ def test_a_table_without_rows_has_no_curve() -> None:
         binned_curve(ScoreTable.empty(), bins=ATOMS)
     with pytest.raises(EmptyTable):
         smooth(ScoreTable.empty(), bandwidth=0.1)
-    weightless = ScoreTable.from_rows(np.array([0.5]), np.array([True]), weight=np.array([0.0]))
+    weightless = ScoreTable.from_rows(np.array([0.5]), np.array([True]), Weighing(weight=np.array([0.0])))
     with pytest.raises(EmptyTable):
         smooth(weightless, bandwidth=0.1)
 
@@ -487,7 +487,7 @@ def test_perfect_calibration_leaves_the_simultaneous_band_where_scores_are_wrong
         assert "leaves it, so the scores are not" in wide(table, bandwidth=0.1, **along).band
     assert "stays in it" in wide(good, bandwidth=0.1).band
     weighted = ScoreTable.from_rows(
-        np.array([0.2, 0.7]), np.array([True, False]), weight=np.array([1.0, 0.5])
+        np.array([0.2, 0.7]), np.array([True, False]), Weighing(weight=np.array([1.0, 0.5]))
     )
     assert np.isnan(wide(weighted, bandwidth=0.1).lower).all()
 

@@ -27,7 +27,7 @@ from calibcli.stats.curves.reliability import (
 from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.measures.tests import ks_and_kuiper
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import bins_of
 from calibcli.stats.table.grid import Table, grid_of
 
@@ -92,7 +92,9 @@ def test_band_is_that_of_the_reliability_curve_less_the_score() -> None:
     assert np.all(
         (curve.lower <= curve.residual + 1e-12)[seen] & (curve.residual <= curve.upper + 1e-12)[seen]
     )
-    table = ScoreTable.from_rows(np.array([0.2, 0.7]), np.array([False, True]), weight=np.array([1.0, 2.0]))
+    table = ScoreTable.from_rows(
+        np.array([0.2, 0.7]), np.array([False, True]), Weighing(weight=np.array([1.0, 2.0]))
+    )
     assert np.isnan(residual_curve(reliability(table)).lower).all()
 
 
@@ -120,7 +122,7 @@ def test_path_is_that_of_loops_over_rows(rows: list[tuple[float, bool, float]], 
     if not weighted:
         rows = [(score, label, 1.0) for score, label, _ in rows]
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    table = ScoreTable.from_rows(columns[0], columns[1], weight=columns[2] if weighted else None)
+    table = ScoreTable.from_rows(columns[0], columns[1], Weighing(weight=columns[2] if weighted else None))
     total = sum(weight for _, _, weight in rows)
     share, value = [0.0], [0.0]
     for score in sorted({score for score, _, _ in rows}):

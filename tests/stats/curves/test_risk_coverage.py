@@ -16,7 +16,7 @@ from calibcli.show.figures.page import Words
 from calibcli.stats.curves.cumulative import risk_coverage_curve
 from calibcli.stats.curves.limits import PARTS
 from calibcli.stats.measures.discrimination import aurc
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from picture_checks import clashes
 
 
@@ -68,7 +68,9 @@ def test_weights_have_no_interval_and_no_rows_no_curve() -> None:
     """Weights of 1 give the same curve."""
     score, label = rows(3, 50, 7)
     plain = risk_coverage_curve(ScoreTable.from_rows(score, label), confidence=0.95)
-    weighted = risk_coverage_curve(ScoreTable.from_rows(score, label, weight=np.ones(50)), confidence=0.95)
+    weighted = risk_coverage_curve(
+        ScoreTable.from_rows(score, label, Weighing(weight=np.ones(50))), confidence=0.95
+    )
     assert weighted.risk == pytest.approx(plain.risk)
     assert np.isnan(weighted.lower).all()
     with pytest.raises(EmptyTable):

@@ -152,9 +152,9 @@ def test_frequency_weights_are_rows_and_importance_weights_have_no_band() -> Non
     """Counts give what repeated rows give; importance weights give the weighted mean and no interval."""
     score, label = simulated(300, digits=1)
     weight = np.random.default_rng(1).integers(1, 5, 300)
-    counted = ScoreTable.from_rows(score, label, counts=weight)
+    counted = ScoreTable.from_rows(score, label, Weighing(counts=weight))
     repeated = ScoreTable.from_rows(np.repeat(score, weight), np.repeat(label, weight))
-    weighted = ScoreTable.from_rows(score, label, weight=weight.astype(np.float64))
+    weighted = ScoreTable.from_rows(score, label, Weighing(weight=weight.astype(np.float64)))
     for made in (murphy_curve, decision_curve):
         np.testing.assert_array_equal(made(counted).value, made(repeated).value)
         np.testing.assert_array_equal(made(counted).upper, made(repeated).upper)
@@ -167,10 +167,10 @@ def test_frequency_weights_are_rows_and_importance_weights_have_no_band() -> Non
 def test_rows_without_weight_leave_no_trace() -> None:
     """A score whose rows weigh nothing is no threshold, and a table of such rows has no curve."""
     table = ScoreTable.from_rows(
-        np.array([0.1, 0.5, 0.9]), np.array([False, True, True]), weight=np.array([1.0, 0.0, 2.0])
+        np.array([0.1, 0.5, 0.9]), np.array([False, True, True]), Weighing(weight=np.array([1.0, 0.0, 2.0]))
     )
     assert thresholds_of(table).ends == (0.1, 0.9)
-    empty = ScoreTable.from_rows(np.array([0.5]), np.array([True]), weight=np.array([0.0]))
+    empty = ScoreTable.from_rows(np.array([0.5]), np.array([True]), Weighing(weight=np.array([0.0])))
     with pytest.raises(EmptyTable):
         murphy_curve(empty)
 
@@ -296,7 +296,7 @@ def test_weights_and_clusters_leave_values_alone() -> None:
     """A frequency weight is so many rows; importance weights and dependent rows have no interval."""
     first, second, label = tied()
     ones = np.ones(first.size)
-    weighted = ScoreTable.from_rows(first, label, weight=ones)
+    weighted = ScoreTable.from_rows(first, label, Weighing(weight=ones))
     plain = net_benefits(ScoreTable.from_rows(first, label), AT, confidence=0.95)
     found = net_benefits(weighted, AT, confidence=0.95)
     assert values(found, "net_benefit") == pytest.approx(values(plain, "net_benefit"))

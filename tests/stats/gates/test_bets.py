@@ -24,7 +24,7 @@ from calibcli.stats.gates.any_time import (
 )
 from calibcli.stats.gates.cells import Partition, Sums, sums_of, table_of
 from calibcli.stats.gates.state import NO_ALARM, GateState, verdict_of
-from calibcli.stats.table import Floats, ScoreTable
+from calibcli.stats.table import Floats, ScoreTable, Weighing
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.again import split_at
 from calibcli.stats.table.bins import bin_index, equal_width_edges
@@ -259,7 +259,7 @@ def test_outputs_are_counted_by_their_bits() -> None:
 
 def test_importance_weights_are_refused() -> None:
     """No bet can use rows of unequal importance."""
-    table = ScoreTable.from_rows(np.array([0.05]), np.array([True]), weight=np.array([2.5]))
+    table = ScoreTable.from_rows(np.array([0.05]), np.array([True]), Weighing(weight=np.array([2.5])))
     with pytest.raises(UsageProblem, match="importance weights are no counts"):
         sums_of(table, ATOMS)
 

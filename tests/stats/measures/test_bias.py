@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 
 from calibcli.stats.measures.bias import bias
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.grid import GridTable
 
 WORLDS = {
@@ -144,7 +144,7 @@ def test_rare_events_are_rare_under_weights_too() -> None:
     """40,000 loans whose exposures vary, and half as many defaults again as announced: it is shown."""
     rng = np.random.default_rng(3)
     score, weight = rng.beta(0.4, 18.0, 40_000), rng.lognormal(9.0, 1.2, 40_000)
-    table = ScoreTable.from_rows(score, rng.random(40_000) < 1.5 * score, weight=weight)
+    table = ScoreTable.from_rows(score, rng.random(40_000) < 1.5 * score, Weighing(weight=weight))
     value = bias(table).value
     lower, upper = ends(table)
     hoeffding = math.sqrt(0.5 * math.log(40.0) * float((weight**2).sum())) / float(weight.sum())

@@ -24,7 +24,7 @@ from calibcli.stats.measures.clustered import (
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.numerics import student_quantile
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 
 M = MeasureName
 Floats = np.ndarray
@@ -100,7 +100,7 @@ def test_interval_is_that_of_the_jackknife_over_clusters(name: MeasureName, *, w
     """
     key, score, label = world(1)
     weight = np.random.default_rng(2).random(key.size) + 0.2 if weighted else np.ones(key.size)
-    table = ScoreTable.from_rows(score, label, weight=weight if weighted else None)
+    table = ScoreTable.from_rows(score, label, Weighing(weight=weight if weighted else None))
     sums = sums_of(key, score, label, weight=weight) if weighted else sums_of(key, score, label)
     found = with_clusters(estimates(table)[name], sums.whole(), confidence=0.9)
     loss, present = losses(name, score, label), np.unique(key)

@@ -11,7 +11,7 @@ from calibcli.names import Binning, CompatTool
 from calibcli.stats.measures import compat
 from calibcli.stats.measures.binned import binned_ece
 from calibcli.stats.measures.scores import brier
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import bins_of, equal_mass_edges
 
 ROWS = st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=2, max_size=60)
@@ -74,7 +74,7 @@ def test_equal_mass_cuts_are_ours_but_for_what_ties_do(rows: list[tuple[int, boo
 def test_scikit_learn_weighs_rows() -> None:
     """Importance weights go into the mean, as sample_weight does."""
     score, label = np.array([0.2, 0.7, 0.7]), np.array([False, True, False])
-    table = ScoreTable.from_rows(score, label, weight=np.array([1.0, 2.5, 0.5]))
+    table = ScoreTable.from_rows(score, label, Weighing(weight=np.array([1.0, 2.5, 0.5])))
     assert number(CompatTool.SKLEARN, "brier_score_loss", table) == pytest.approx(brier(table).value)
 
 

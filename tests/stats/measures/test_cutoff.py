@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calibcli.stats.measures.cutoff import cutoff
 from calibcli.stats.measures.tests import ks_and_kuiper
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.grid import grid_of, hidden_range, open_variance
 
 Floats = np.ndarray
@@ -73,14 +73,14 @@ def test_importance_weights_count_rows_and_have_hoeffdings_bounds() -> None:
     """A row of weight 2 moves the value as two do; equal weights have the margins of as many rows."""
     rng = np.random.default_rng(2)
     score, label, weight = rng.random(40), rng.random(40) < 0.5, rng.integers(1, 4, 40)
-    weighted = cutoff(ScoreTable.from_rows(score, label, weight=weight.astype(float)))
+    weighted = cutoff(ScoreTable.from_rows(score, label, Weighing(weight=weight.astype(float))))
     repeated = cutoff(ScoreTable.from_rows(np.repeat(score, weight), np.repeat(label, weight)))
     assert weighted.value == pytest.approx(repeated.value)
     assert weighted.interval is not None
     assert weighted.interval.finite_sample
     score, label = rng.random(900) * 0.4, np.ones(900, bool)
     lower, upper = cutoff(
-        ScoreTable.from_rows(score, label, weight=np.full(900, 2.5)), confidence=0.9
+        ScoreTable.from_rows(score, label, Weighing(weight=np.full(900, 2.5))), confidence=0.9
     ).interval.ends  # type: ignore[union-attr]
     value = 1.0 - score.mean()
     assert upper == pytest.approx(value + math.sqrt(math.log(20.0) / 1_800.0))

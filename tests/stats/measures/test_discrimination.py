@@ -21,7 +21,7 @@ from calibcli.stats.measures.discrimination import (
     cutoff_for,
     gini,
 )
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.grid import grid_of
 
 
@@ -101,7 +101,7 @@ def test_one_label_has_no_area_and_importance_weights_no_interval() -> None:
     assert "one label only" in one.assumptions[-1]
     score, label = rows(3, 50, 9)
     weight = np.random.default_rng(4).random(50) + 0.1
-    weighted = auroc(ScoreTable.from_rows(score, label, weight=weight))
+    weighted = auroc(ScoreTable.from_rows(score, label, Weighing(weight=weight)))
     assert weighted.value == pytest.approx(roc_auc_score(label, score, sample_weight=weight))
     assert weighted.interval is None
 
@@ -256,7 +256,7 @@ def test_risk_over_coverage_knows_ranks_alone_and_lies_in_its_interval(
     assert found.interval is not None
     assert 0.0 <= found.interval.lower <= found.value <= found.interval.upper <= 1.0
     assert aurc(ScoreTable.from_rows(score[::-1] ** 3, label[::-1])).value == pytest.approx(found.value)
-    weighted = aurc(ScoreTable.from_rows(score, label, weight=np.ones(n)))
+    weighted = aurc(ScoreTable.from_rows(score, label, Weighing(weight=np.ones(n))))
     assert weighted.interval is None
     assert weighted.value == pytest.approx(found.value, abs=1e-12)
     assert aurc(ScoreTable.from_rows(score, np.zeros(n, np.bool_))).value == pytest.approx(1.0)
@@ -462,7 +462,7 @@ def test_what_is_kept_for_sure_is_as_right_as_asked(world: str, times: int) -> N
 def test_cutoffs_need_independent_rows_without_weights() -> None:
     """Importance weights and clusters leave none."""
     score, label = np.linspace(0, 1, 50), np.ones(50, np.bool_)
-    weighted = aurc(ScoreTable.from_rows(score, label, weight=np.ones(50)))
+    weighted = aurc(ScoreTable.from_rows(score, label, Weighing(weight=np.ones(50))))
     assert "kept" not in weighted.details
     plain = aurc(ScoreTable.from_rows(score, label))
     assert plain.details["kept"] == 1.0

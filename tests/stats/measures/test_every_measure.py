@@ -13,7 +13,7 @@ from calibcli.stats.measures import Estimate, measure_named
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
 from calibcli.stats.measures.tests import hosmer_lemeshow, ks_and_kuiper, spiegelhalter
 from calibcli.stats.measures.u_test import u_test
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.grid import Table, grid_of, hidden_range
 from score_rows import EVEN_SCORES, TEN, Rows, some_rows, table_of, turned, wide
@@ -102,7 +102,9 @@ def test_equal_weights_cut_as_counts_do(weight: float) -> None:
     sure = np.sort(score)
     table = ScoreTable.from_rows(sure, sure > 0.5)
     for plain in (ScoreTable.from_rows(score, label), table):
-        each = ScoreTable.from_rows(plain.score, plain.positive > 0.0, weight=np.full(2_800, weight))
+        each = ScoreTable.from_rows(
+            plain.score, plain.positive > 0.0, Weighing(weight=np.full(2_800, weight))
+        )
         names = (M.ECE_EQUAL_MASS, M.ACE, M.ICI, M.E50) if plain is not table else (M.ECE_SWEEP,)
         one, other = estimates(plain, names=names), estimates(each, names=names)
         for name in names:
@@ -118,7 +120,7 @@ def test_rows_without_weight_do_not_count(rows: Rows) -> None:
     longer = ScoreTable.from_rows(
         np.append(rows.score, extra[0]),
         np.append(rows.label, extra[1]),
-        weight=np.append(weight, np.zeros(4)),
+        Weighing(weight=np.append(weight, np.zeros(4))),
     )
     other = values(longer)
     for name, value in values(rows.weighted(weight)).items():

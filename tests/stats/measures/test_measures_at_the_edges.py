@@ -15,7 +15,7 @@ from calibcli.stats.measures.l2 import debiased_l2, plug_in_l2
 from calibcli.stats.measures.scores import brier, certain_and_wrong, log_loss
 from calibcli.stats.measures.smooth_ece import smooth_ece, smooth_error_at
 from calibcli.stats.measures.tests import calibration_tests, ks_and_kuiper, spiegelhalter
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, Bins, bins_of
 from calibcli.stats.table.grid import Table, grid_of
 from score_rows import TEN, table_of
@@ -123,7 +123,7 @@ def test_importance_weights_bound_the_errors_of_these_scores() -> None:
     """L2 has the bounds of its plug-in, which speak of the same error; smece Hoeffding's at its fixpoint."""
     generator = np.random.default_rng(1)
     score, weight = generator.random(300), generator.lognormal(0.0, 1.0, 300)
-    table = ScoreTable.from_rows(score, generator.random(300) < 0.8 * score, weight=weight)
+    table = ScoreTable.from_rows(score, generator.random(300) < 0.8 * score, Weighing(weight=weight))
     found, plain = debiased_l2(table, bins=TEN).interval, plug_in_l2(table, bins=TEN).interval
     assert found is not None
     assert plain is not None

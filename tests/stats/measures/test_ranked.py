@@ -9,7 +9,7 @@ from calibcli.names import RANKED, MeasureName
 from calibcli.stats.measures import measure_named
 from calibcli.stats.measures.differences import Difference, PairedSums, ranked_sums
 from calibcli.stats.measures.if_calibrated import Settings
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, binned
 
 M = MeasureName
@@ -113,7 +113,7 @@ def test_one_label_and_weights_leave_none() -> None:
     score, label = np.array([0.1, 0.2]), np.array([True, False])
     one, weighed = (
         ScoreTable.from_rows(score, ~label & label),
-        ScoreTable.from_rows(score, label, weight=np.array([1.0, 2.5])),
+        ScoreTable.from_rows(score, label, Weighing(weight=np.array([1.0, 2.5]))),
     )
     for table in (one, weighed):
         assert ranked_sums(RANKED, table, ScoreTable.from_rows(score, label)) is None

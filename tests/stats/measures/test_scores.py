@@ -15,7 +15,7 @@ from calibcli.stats.measures.decompositions import corp_part, murphy_part
 from calibcli.stats.measures.l2 import debiased_l2
 from calibcli.stats.measures.scores import NO_HEAVIER, brier, log_loss, spherical
 from calibcli.stats.measures.skill import brier_skill, log_loss_skill
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table
@@ -197,7 +197,7 @@ def test_weights_all_alike_are_none(loss: Callable[..., Estimate], rows: int) ->
     score = rng.permutation(np.linspace(0.005, 0.015, rows))
     label = np.arange(rows) < 0.05 * rows
     plain, weighted = (
-        loss(ScoreTable.from_rows(score, label, weight=weight), confidence=0.999).interval
+        loss(ScoreTable.from_rows(score, label, Weighing(weight=weight)), confidence=0.999).interval
         for weight in (None, np.full(rows, 2.5))
     )
     assert plain is not None

@@ -44,7 +44,7 @@ from calibcli.stats.measures.smooth_ece import (
     smooth_ece_on,
     smooth_error_at,
 )
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import CELLS as GRID
 from calibcli.stats.table.grid import Table, grid_of, residuals
@@ -143,12 +143,12 @@ def test_importance_weights_leave_only_hoeffding(name: MeasureName) -> None:
     """Distances and smece have an interval, for these scores, wider than with as many equal rows."""
     rng = np.random.default_rng(1)
     score, label = rng.random(500), rng.random(500) < 0.5
-    weighted = ScoreTable.from_rows(score, label, weight=rng.exponential(size=500))
+    weighted = ScoreTable.from_rows(score, label, Weighing(weight=rng.exponential(size=500)))
     estimate = measured(name, weighted)
     if name in {M.DCE, M.DCE_LOWER, M.SMECE, M.SMECE_LOGIT, M.SMECE_PROBIT}:
         assert estimate.interval.target is Target.FIXED_DESIGN
         assert estimate.interval.lower <= estimate.value <= estimate.interval.upper
-        equal = measured(name, ScoreTable.from_rows(score, label, weight=np.ones(500))).interval
+        equal = measured(name, ScoreTable.from_rows(score, label, Weighing(weight=np.ones(500)))).interval
         width = estimate.interval.upper - estimate.interval.lower
         assert width > 0.9 * (equal.upper - equal.lower)
     else:
@@ -327,7 +327,7 @@ def test_gathered_rows_give_the_bounds_of_rows_as_they_are(
     rng = np.random.default_rng(rows)
     score = np.concatenate((rng.beta(0.3, 2.0, rows), np.zeros(rows // 10), np.ones(5)))
     weight = rng.exponential(size=score.size) if kind == "weighted" else None
-    table: Table = ScoreTable.from_rows(score, rng.random(score.size) < 0.8 * score, weight=weight)
+    table: Table = ScoreTable.from_rows(score, rng.random(score.size) < 0.8 * score, Weighing(weight=weight))
     table = grid_of(table) if kind == "grid" else table
     quick = distance(table, confidence=confidence)
     monkeypatch.setattr("calibcli.stats.measures.distance._AS_THEY_ARE", table.distinct)

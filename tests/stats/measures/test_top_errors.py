@@ -139,7 +139,7 @@ def test_importance_weights_leave_the_value_alone() -> None:
         assert one.interval.lower <= one.value <= one.interval.upper
         assert one.interval.upper > plain.interval.upper
     largest = ScoreTable.from_rows(
-        probability.max(axis=1), probability.argmax(axis=1) == label, weight=np.full(200, 0.3)
+        probability.max(axis=1), probability.argmax(axis=1) == label, Weighing(weight=np.full(200, 0.3))
     )
     few = np.array([0.0, 0.5, 1.0])
     own = errors_of(probability, label, weight=np.full(200, 0.3), bins=Bins(None, few), ranks=1)[0].interval

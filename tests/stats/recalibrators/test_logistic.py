@@ -14,7 +14,7 @@ from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.logistic import RowGradient
 from calibcli.stats.recalibrators.logits import Platt
 from calibcli.stats.recalibrators.newton import NEAREST, Aim, Family, Frame, line, logit, parted_by
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.grid import grid_of
 from held_rows import HeldRows
 from score_rows import table_of_columns
@@ -88,7 +88,7 @@ def test_frequencies_behind_a_grid_count_as_rows(kind: str) -> None:
     score = rng.random(3_000)
     label = rng.random(3_000) < score
     counts = rng.integers(0, 4, 3_000)
-    table = ScoreTable.from_rows(score, label, counts=counts)
+    table = ScoreTable.from_rows(score, label, Weighing(counts=counts))
     repeated = HeldRows(np.repeat(score, counts), np.repeat(label, counts))
     counted = fit(kind, table, HeldRows(score, label, counts), grid=True)
     assert counted == fit(kind, table, repeated, grid=True)
@@ -155,8 +155,8 @@ def test_scale_of_importance_weights_does_not_matter(kind: str, factor: float) -
     rng = np.random.default_rng(5)
     score, weight = rng.random(300), rng.integers(1, 6, 300).astype(float)
     label = rng.random(300) < score
-    one = fit(kind, ScoreTable.from_rows(score, label, weight=weight))
-    other = fit(kind, ScoreTable.from_rows(score, label, weight=factor * weight))
+    one = fit(kind, ScoreTable.from_rows(score, label, Weighing(weight=weight)))
+    other = fit(kind, ScoreTable.from_rows(score, label, Weighing(weight=factor * weight)))
     np.testing.assert_allclose(numbers(other), numbers(one), rtol=0, atol=1e-9)
 
 
@@ -166,7 +166,7 @@ def test_integer_importance_weights_act_as_rows(kind: str) -> None:
     rng = np.random.default_rng(6)
     score, weight = rng.random(200), rng.integers(1, 5, 200)
     label = rng.random(200) < score
-    weighted = fit(kind, ScoreTable.from_rows(score, label, weight=weight.astype(float)))
+    weighted = fit(kind, ScoreTable.from_rows(score, label, Weighing(weight=weight.astype(float))))
     repeated = fit(kind, ScoreTable.from_rows(np.repeat(score, weight), np.repeat(label, weight)))
     if not KINDS[kind][1].smooth_targets:
         np.testing.assert_allclose(numbers(weighted), numbers(repeated), rtol=0, atol=1e-8)

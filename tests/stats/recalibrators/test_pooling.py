@@ -13,7 +13,7 @@ from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators import pooling as minorant
 from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
 from calibcli.stats.recalibrators.pooling import MOST_ROWS, bends, pooled, pooled_starts, pruned, unsettled
-from calibcli.stats.table import ScoreTable, finer
+from calibcli.stats.table import ScoreTable, Weighing, finer
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.grid import GridTable, grid_of
 from held_rows import HeldRows
@@ -117,7 +117,7 @@ def test_fit_on_a_grid_with_its_rows_is_the_exact_fit(
         rows = crowded(rng, shape)
         if number % 2:
             rows.counts = rng.integers(1, 4, rows.score.size)
-        exact = ScoreTable.from_rows(rows.score, rows.label, counts=rows.counts)
+        exact = ScoreTable.from_rows(rows.score, rows.label, Weighing(counts=rows.counts))
         grid = grid_of(exact)
         for options in (FitOptions(), STEP):
             one, two = Isotonic.fit(exact, options=options), Isotonic.fit(grid, options=options, rows=rows)

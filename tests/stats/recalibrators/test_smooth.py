@@ -12,7 +12,7 @@ from calibcli.codec import Node
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.measures.smooth_ece import reflected_gaussian, smooth_ece
 from calibcli.stats.recalibrators.smooth import LEAST_BANDWIDTH, Smooth, normal_noise
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 
 
 def drawn(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -55,8 +55,8 @@ def test_importance_weights_weigh() -> None:
     """Rows of weight 3 are three rows."""
     score, label = drawn(200)
     weight = 1.0 + 2.0 * (np.arange(200) % 2)
-    weighted = Smooth.fit(ScoreTable.from_rows(score, label, weight=weight))
-    repeated = Smooth.fit(ScoreTable.from_rows(score, label, counts=weight.astype(np.int64)))
+    weighted = Smooth.fit(ScoreTable.from_rows(score, label, Weighing(weight=weight)))
+    repeated = Smooth.fit(ScoreTable.from_rows(score, label, Weighing(counts=weight.astype(np.int64))))
     assert weighted.bandwidth == pytest.approx(repeated.bandwidth, abs=1e-12)
     np.testing.assert_allclose(weighted.values, repeated.values, rtol=0, atol=1e-12)
 

@@ -14,7 +14,7 @@ from calibcli.stats.recalibrators.logistic import Record
 from calibcli.stats.recalibrators.logits import Platt
 from calibcli.stats.recalibrators.newton import logit
 from calibcli.stats.recalibrators.spline import Spline, falls, knots_of, natural, slopes_at_knots
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.grid import grid_of
 
 RECORD = Record(FitLoss.LOG, smoothed=False, separated=False, limited_rows=0, steps=1, gradient=0.0)
@@ -76,7 +76,7 @@ def test_ties_leave_fewer_knots(score: list[float], knots: int) -> None:
 def test_rows_of_no_weight_have_no_knot() -> None:
     """A score that weighs nothing does not move the knots."""
     score, label = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 1, 0, 1], bool)
-    weighted = ScoreTable.from_rows(score, label, weight=np.array([0.0, 1.0, 2.0, 0.0]))
+    weighted = ScoreTable.from_rows(score, label, Weighing(weight=np.array([0.0, 1.0, 2.0, 0.0])))
     assert knots_of(weighted, None) == tuple(logit(score[1:3]).tolist())
 
 
@@ -84,7 +84,7 @@ def test_rows_of_no_weight_have_no_knot() -> None:
 def test_a_row_that_outweighs_the_rest_leaves_a_straight_line(most: float) -> None:
     """All quantiles meet in that row; the knots are then the ends of the scores, or the fit is refused."""
     score, label = np.array([0.1, 0.2, 0.5, 0.7, 0.9]), np.array([0, 1, 0, 1, 1], bool)
-    table = ScoreTable.from_rows(score, label, weight=np.array([most, 1.0, 1.0, 1.0, 1.0]))
+    table = ScoreTable.from_rows(score, label, Weighing(weight=np.array([most, 1.0, 1.0, 1.0, 1.0])))
     assert knots_of(table, None) == tuple(logit(score[[0, 4]]).tolist())
     if most < 1e100:
         np.testing.assert_allclose(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calibcli.errors import EmptyTable
 from calibcli.names import Binning
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import (
     ATOMS,
     Bins,
@@ -132,8 +132,8 @@ def test_weighted_equal_mass_is_scale_free(rows: Rows, count: int, scale: float)
     """With importance weights only their ratios matter, and unit weights put at least kW/B rows left."""
     score, label = np.array([s for s, _ in rows]) / 20, np.array([y for _, y in rows])
     weight = np.arange(1.0, score.size + 1)
-    one = equal_mass_edges(ScoreTable.from_rows(score, label, weight=weight), count)
-    other = equal_mass_edges(ScoreTable.from_rows(score, label, weight=weight * scale), count)
+    one = equal_mass_edges(ScoreTable.from_rows(score, label, Weighing(weight=weight)), count)
+    other = equal_mass_edges(ScoreTable.from_rows(score, label, Weighing(weight=weight * scale)), count)
     assert np.array_equal(one, other)
     for k, edge in enumerate(one[1:-1], start=1):
         assert weight[score <= edge].sum() >= k * weight.sum() / count - 1e-9
@@ -159,7 +159,7 @@ def test_bin_sums_are_sums_over_rows(rows: Rows, count: int, weighted: bool) -> 
     """Every column of a binned table is the sum over the rows in the bin, by a plain loop."""
     score, label = np.array([s for s, _ in rows]) / 20, np.array([y for _, y in rows])
     weight = np.linspace(0.5, 2.0, score.size) if weighted else np.ones(score.size)
-    table = ScoreTable.from_rows(score, label, weight=weight if weighted else None)
+    table = ScoreTable.from_rows(score, label, Weighing(weight=weight if weighted else None))
     sums = binned(table, bins_of(Binning.EQUAL_WIDTH, count, table=table))
     index = np.array([rational_bin(float(s), count) for s in score])
     residual = label - score

@@ -37,7 +37,7 @@ def test_tables_are_those_of_the_columns(data: Any) -> None:
         whole.add(part)
         found = whole.tables()
     expected = {
-        name: ScoreTable.from_rows(probability[:, place], label == place, counts=counts)
+        name: ScoreTable.from_rows(probability[:, place], label == place, Weighing(counts=counts))
         for place, name in enumerate(NAMES)
     }
     expected = {name: table for name, table in expected.items() if table.distinct}

@@ -210,7 +210,9 @@ rows_of_table = st.lists(st.tuples(st.integers(0, 12), st.booleans()), max_size=
 def twelfths(rows: list[tuple[int, bool]], weight: np.ndarray | None = None) -> ScoreTable:
     """Rows with scores in twelfths."""
     score = np.array([score for score, _ in rows], dtype=float) / 12
-    return ScoreTable.from_rows(score, np.array([label for _, label in rows], dtype=bool), weight=weight)
+    return ScoreTable.from_rows(
+        score, np.array([label for _, label in rows], dtype=bool), Weighing(weight=weight)
+    )
 
 
 def test_split_is_fair() -> None:
@@ -243,7 +245,9 @@ def test_moving_scores_is_moving_rows(rows: list[tuple[int, bool]], weighted: bo
     moved = with_scores(table, np.abs(table.score - 0.5))
     rows_moved = np.abs(np.array([score for score, _ in rows]) / 12 - 0.5)
     label = np.array([label for _, label in rows], dtype=bool)
-    expected = ScoreTable.from_rows(rows_moved, label, weight=weight) if rows else ScoreTable.empty()
+    expected = (
+        ScoreTable.from_rows(rows_moved, label, Weighing(weight=weight)) if rows else ScoreTable.empty()
+    )
     assert moved == expected
 
 

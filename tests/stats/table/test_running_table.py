@@ -109,8 +109,8 @@ def test_counts_and_weights_are_added() -> None:
     counted, weighted = RunningTable(), RunningTable()
     counted.add_rows(score, label, Weighing(counts))
     weighted.add_rows(score, label, Weighing(weight=weight))
-    assert counted.table() == ScoreTable.from_rows(score, label, counts=counts)
-    assert weighted.table() == ScoreTable.from_rows(score, label, weight=weight)
+    assert counted.table() == ScoreTable.from_rows(score, label, Weighing(counts=counts))
+    assert weighted.table() == ScoreTable.from_rows(score, label, Weighing(weight=weight))
 
 
 def test_weights_past_the_limit_are_refused() -> None:
@@ -122,4 +122,4 @@ def test_weights_past_the_limit_are_refused() -> None:
         table.table()
     assert "--exact" in str(caught.value.hint)
     with pytest.raises(ValueError, match="exact table"):
-        grid_of(ScoreTable.from_rows(score, label, weight=np.ones(60)))
+        grid_of(ScoreTable.from_rows(score, label, Weighing(weight=np.ones(60))))

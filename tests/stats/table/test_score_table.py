@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import calibcli
 from calibcli.stats.curves.reliability import BinnedCurve
 from calibcli.stats.numerics import ExactSum
-from calibcli.stats.table import ScoreTable, WeightColumns, merge_all
+from calibcli.stats.table import ScoreTable, Weighing, WeightColumns, merge_all
 from calibcli.stats.table import grid as counting
 from calibcli.stats.table.grid import ROW, Counting, digest, grid_of
 from score_rows import table_of
@@ -31,7 +31,7 @@ def weighted_table(seed: int = 0, rows: int = 50) -> ScoreTable:
     """Rows with importance weights and tied scores."""
     rng = np.random.default_rng(seed)
     score = rng.integers(0, 12, rows) / 11
-    return ScoreTable.from_rows(score, rng.random(rows) < 0.4, weight=rng.exponential(size=rows))
+    return ScoreTable.from_rows(score, rng.random(rows) < 0.4, Weighing(weight=rng.exponential(size=rows)))
 
 
 @given(rows=rows_of_table, cuts=st.lists(st.integers(0, 40), max_size=5), seed=st.integers(0, 9))
@@ -52,7 +52,7 @@ def test_frequency_counts_are_repeated_rows(rows: list[tuple[float, bool, int]])
     score = np.array([s for s, _, _ in rows], float)
     label = np.array([y for _, y, _ in rows], bool)
     counts = np.array([c for _, _, c in rows], np.int64)
-    counted = ScoreTable.from_rows(score, label, counts=counts)
+    counted = ScoreTable.from_rows(score, label, Weighing(counts=counts))
     assert counted == ScoreTable.from_rows(np.repeat(score, counts), np.repeat(label, counts))
 
 
@@ -75,8 +75,8 @@ def test_table_keeps_every_row(rows: Rows) -> None:
 
 def test_minus_zero_is_zero() -> None:
     """Both zeros are one score, and it has no sign."""
-    for kwargs in ({}, {"counts": np.array([1, 1])}, {"weight": np.array([1.0, 1.0])}):
-        table = ScoreTable.from_rows(np.array([-0.0, 0.0]), np.array([True, False]), **kwargs)
+    for weighing in (Weighing(), Weighing(np.array([1, 1])), Weighing(weight=np.array([1.0, 1.0]))):
+        table = ScoreTable.from_rows(np.array([-0.0, 0.0]), np.array([True, False]), weighing)
         assert table.distinct == 1
         assert not np.signbit(table.score[0])
     assert not np.signbit(ScoreTable(np.array([-0.0]), np.array([1]), np.array([0])).score[0])
@@ -157,8 +157,11 @@ def test_weighted_split_agrees_to_rounding(seed: int, cuts: list[int]) -> None:
     score, label = rng.integers(0, 7, 50) / 6, rng.random(50) < 0.4
     weight = rng.exponential(size=50)
     places = [0, *sorted(cuts), 50]
-    parts = [ScoreTable.from_rows(score[a:b], label[a:b], weight=weight[a:b]) for a, b in pairwise(places)]
-    merged, whole = merge_all(parts), ScoreTable.from_rows(score, label, weight=weight)
+    parts = [
+        ScoreTable.from_rows(score[a:b], label[a:b], Weighing(weight=weight[a:b]))
+        for a, b in pairwise(places)
+    ]
+    merged, whole = merge_all(parts), ScoreTable.from_rows(score, label, Weighing(weight=weight))
     assert np.array_equal(merged.rows, whole.rows)
     assert np.array_equal(merged.positive_rows, whole.positive_rows)
     rtol = 4 * np.finfo(float).eps * len(parts)
@@ -168,8 +171,10 @@ def test_weighted_split_agrees_to_rounding(seed: int, cuts: list[int]) -> None:
 
 def test_weight_columns_keep_squares_by_label() -> None:
     """Rows (w=3, y=1), (w=1, y=0) and four unit rows have one weight but different squared weights."""
-    few = ScoreTable.from_rows(np.full(2, 0.5), np.array([True, False]), weight=np.array([3.0, 1.0]))
-    many = ScoreTable.from_rows(np.full(4, 0.5), np.array([True] * 3 + [False]), weight=np.ones(4))
+    few = ScoreTable.from_rows(
+        np.full(2, 0.5), np.array([True, False]), Weighing(weight=np.array([3.0, 1.0]))
+    )
+    many = ScoreTable.from_rows(np.full(4, 0.5), np.array([True] * 3 + [False]), Weighing(weight=np.ones(4)))
     assert few.weight.tolist() == many.weight.tolist() == [4.0]
     assert few.positive.tolist() == many.positive.tolist() == [3.0]
     assert (few.weight_sq.tolist(), few.positive_sq.tolist()) == ([10.0], [9.0])
@@ -334,7 +339,7 @@ def test_kind_and_weights_are_part_of_the_digest() -> None:
     """The same rows exact or on a grid have one digest; with unit weights another, and none a third."""
     score, label = np.array([0.2, 0.6]), np.array([True, False])
     plain = ScoreTable.from_rows(score, label)
-    weighted = ScoreTable.from_rows(score, label, weight=np.ones(2))
+    weighted = ScoreTable.from_rows(score, label, Weighing(weight=np.ones(2)))
     assert digest(plain) == digest(grid_of(plain))
     assert len({digest(plain), digest(weighted), digest(ScoreTable.empty())}) == 3
 

@@ -14,7 +14,7 @@ from calibcli.stats.gates import judge
 from calibcli.stats.gates import plan as planning
 from calibcli.stats.gates.claim import Ground, Verdict
 from calibcli.stats.gates.other_rules import measured
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
 from calibcli.stats.table.grid import grid_of
 from stats.verdicts.boundary import rule
@@ -109,7 +109,9 @@ def test_order_and_repetition_of_rows_do_not_matter(measure: MeasureName) -> Non
     tables = (
         ScoreTable.from_rows(score, label),
         ScoreTable.from_rows(score[mixed], label[mixed]),
-        ScoreTable.from_rows(np.tile(FEW, 2), np.repeat([True, False], 3), counts=np.append(ones, zeros)),
+        ScoreTable.from_rows(
+            np.tile(FEW, 2), np.repeat([True, False], 3), Weighing(counts=np.append(ones, zeros))
+        ),
     )
     requested = rule(measure, 0.08)
     first = given_of(judge(table, requested, ground=Ground(ATOMS)))
@@ -163,7 +165,7 @@ def test_importance_weights_have_the_bounds_of_measure_or_are_refused(measure: M
     """Those that hold at any number of rows, one end at a time, and means what each label can move."""
     rng = np.random.default_rng(0)
     table = ScoreTable.from_rows(
-        np.repeat(FEW, 100), rng.random(300) < np.repeat(FEW, 100), weight=rng.random(300)
+        np.repeat(FEW, 100), rng.random(300) < np.repeat(FEW, 100), Weighing(weight=rng.random(300))
     )
     estimate = measured(measure, table, ATOMS, confidence=0.9)
     if estimate.interval is not None and estimate.interval.finite_sample:

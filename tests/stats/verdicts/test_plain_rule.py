@@ -10,7 +10,7 @@ from calibcli.stats.gates.claim import Ground
 from calibcli.stats.measures.if_calibrated import CalibratedDraws
 from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.numerics import stream
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
 from stats.verdicts.boundary import rule
 
@@ -112,6 +112,6 @@ def test_tests_refuse_importance_weights() -> None:
     """With them labels drawn from the scores are not the hypothesis."""
     rng = np.random.default_rng(0)
     score = rng.random(300)
-    table = ScoreTable.from_rows(score, rng.random(300) < score, weight=rng.random(300))
+    table = ScoreTable.from_rows(score, rng.random(300) < score, Weighing(weight=rng.random(300)))
     with pytest.raises(UsageProblem, match="importance weights"):
         judge(table, rule(TestName.KS, 0.05, AT_LEAST, Bound.P_VALUE), ground=Ground(TEN))
