@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.arrays import float_column, list_column, some_texts, without
+from calibcli.data.arrays import float_column, is_list_of_numbers, list_column, some_texts, without
 from calibcli.data.columns import Header
 from calibcli.data.files import ArrowColumn
 from calibcli.data.values import in_double
@@ -63,7 +63,9 @@ def _dimensions(values: object) -> int | None:
 
 
 def _in_numpy(values: Any) -> Any:  # noqa: ANN401 - an array of numpy or of any other make
-    """Return numbers of a type that numpy learned from another package, such as bfloat16, as doubles."""
+    """Return what is read by DLPack alone as an array, and numbers such as bfloat16 as doubles."""
+    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        values = np.from_dlpack(values)
     kind = getattr(values, "dtype", None)
     other = isinstance(kind, np.dtype) and kind.kind == "V" and np.can_cast(kind, np.float64)
     return np.asarray(values, np.float64) if other else values
@@ -71,11 +73,9 @@ def _in_numpy(values: Any) -> Any:  # noqa: ANN401 - an array of numpy or of any
 
 def matrix_of(values: object, *, what: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """Return rows of probabilities, shape (n, K), without a copy where they are such rows already."""
-    values = _in_numpy(values)
-    if getattr(getattr(values, "dtype", None), "kind", "O") not in (*_NUMBERS, "O"):
-        msg = f"{what}: an array of {cast('Any', values).dtype}, which are no probabilities"
-        raise UsageProblem(msg, "pass an array of numbers")
     try:
+        values = _in_numpy(np.asarray(values) if isinstance(values, list | tuple) else values)
+        _refuse_texts(values, what=what)
         # What is masked is missing, and NaN says so; a mere conversion would bring its values back.
         masked = isinstance(values, np.ma.MaskedArray)
         bare = np.ma.filled(cast("Any", values).astype(np.float64), np.nan) if masked else values
@@ -92,6 +92,30 @@ def matrix_of(values: object, *, what: str) -> np.ndarray[tuple[int, int], np.dt
         msg = f"{what}: an array of shape {found.shape}, and several classes have a column each"
         raise UsageProblem(msg, "pass the one column, such as scores[:, 0], for the scores of a yes or no")
     return cast("np.ndarray[tuple[int, int], np.dtype[np.float64]]", found)
+
+
+def _refuse_texts(values: Any, *, what: str) -> None:  # noqa: ANN401 - an array of any make
+    """Refuse what is no number, and what numpy would read as one: texts are refused of one score, too."""
+    kind = getattr(values, "dtype", None)
+    strange = kind if getattr(kind, "kind", "O") not in (*_NUMBERS, "O") else None
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        strange = next((type(one).__name__ for one in values.flat if isinstance(one, str | bytes)), None)
+    if strange is not None:
+        msg = f"{what}: an array of {strange}, which are no probabilities"
+        raise UsageProblem(msg, "pass an array of numbers")
+
+
+def lists_given(values: object, *, what: str) -> "ArrowColumn | None":
+    """Return rows of several numbers each as a column of lists; None where a row is one value."""
+    if is_matrix(values):
+        return lists_of(matrix_of(values, what=what))
+    # Numbers are not looked at twice.
+    kind = getattr(values, "dtype", None)
+    plain = isinstance(values, list | tuple | range) or (isinstance(kind, np.dtype) and kind.kind != "O")
+    if plain or not is_array(values) or _dimensions(values) not in (None, 1):
+        return None
+    column = column_of(values, what=what)
+    return column if is_list_of_numbers(column.type) else None
 
 
 def lists_of(matrix: "npt.NDArray[np.float64]") -> ArrowColumn:
@@ -118,7 +142,7 @@ def _column(values: object) -> ArrowColumn:  # noqa: PLR0911 - one return for ea
         if not pa.types.is_struct(column.type) or not hasattr(values, "__array__"):
             return column
     if hasattr(values, "__array__") or hasattr(values, "__dlpack__"):
-        return _of_numpy(np.asarray(values))
+        return _of_numpy(np.asarray(_in_numpy(values)))
     msg = "it is no array"
     raise TypeError(msg)
 
@@ -400,8 +424,8 @@ def _table(rows: Any) -> pa.Table:  # noqa: ANN401
     return reader.read_all()
 
 
-def values_like(given: Any, values: npt.NDArray[np.float64]) -> Any:  # noqa: ANN401 - of the make of `given`
-    """A value for each of the scores given, as a Series with the same index and name where these are one."""
+def values_like(given: Any, values: Any) -> Any:  # noqa: ANN401 - of the make of `given`
+    """A value for each of the scores given, or a row, as a Series with the same index and name for one."""
     make = _maker(given)
     if make == "pandas" and hasattr(given, "index"):
         return type(given)(values, index=given.index, name=given.name)
@@ -415,13 +439,13 @@ def values_like(given: Any, values: npt.NDArray[np.float64]) -> Any:  # noqa: AN
 
 
 def rows_like(given: Any, values: npt.NDArray[np.float64], *, names: Sequence[str]) -> Any:  # noqa: ANN401
-    """Rows of probabilities: a frame of the same columns for a frame, an array for an array."""
+    """Rows of probabilities: a frame of the same columns for a frame, a Series for one, else an array."""
     make = _maker(given)
     columns = {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(names)}
-    if make == "pandas":
-        return type(given)(columns, index=given.index)
-    if make == "polars":
-        return type(given)(columns)
+    if make in {"pandas", "polars"} and not is_frame(given):
+        return values_like(given, values.tolist())
+    if make in {"pandas", "polars"}:
+        return type(given)(columns, **({"index": given.index} if make == "pandas" else {}))
     if isinstance(given, dict):
         return columns
     if isinstance(given, pa.Table | pa.RecordBatch):

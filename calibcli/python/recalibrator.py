@@ -179,7 +179,7 @@ def predicted_rows(
     several = SeveralClasses(_PROBS, on_sum=on_sum)
     whole = replace(requested, scale=requested.scale or artifact.scale, several=several)
     change = ClassMap(artifact, name)
-    arrow = isinstance(rows, pa.Array | pa.ChunkedArray)
+    rows = frames.collected(rows)
     if frames.is_frame(rows):
         if classes is not None:
             msg = "--classes names the columns of an array, and those of a frame have names"
@@ -191,8 +191,7 @@ def predicted_rows(
         )
         fragment = rows_in_memory(frames.FRAME, frames.rows_of_frame(rows), columns)
         names = found.names
-    elif arrow or frames.is_matrix(rows):
-        lists = rows if arrow else frames.lists_of(frames.matrix_of(rows, what=_PROBS))
+    elif (lists := frames.lists_given(rows, what=_PROBS)) is not None:
         names = names_of(classes) or artifact.classes
         found = ResolvedColumns(whole, _PROBS, None, probs=ClassColumns((_PROBS,), names))
         fragment = rows_in_memory(_PROBS, len(lists), {_PROBS: partial(frames.itself, lists)})

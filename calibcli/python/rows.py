@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
+import pyarrow as pa
 
 from calibcli.data.files import ArrowColumn
 from calibcli.data.score_words import score_map_of
@@ -55,15 +56,14 @@ class ColumnCollector:
         self.name, self.rows = frames.FRAME, frames.rows_of_frame(held)
         self.columns = frames.columns_of_frame(held)
 
-    def take_matrix(self, rows: object) -> str:
-        """Take rows of several probabilities as a column of lists, and return its name."""
-        frame = frames.settled(rows) if frames.is_frame(rows) else None
-        self._align(frame, _PROBS)
-        return self.join(
-            frames.lists_of(frames.matrix_of(rows if frame is None else _side_by_side(frame), what=_PROBS)),
-            _PROBS,
-            nameless=True,
-        )
+    def take_lists(self, rows: object) -> str | None:
+        """Take probabilities of classes as a column of lists, and return its name; None for scores."""
+        held = frames.settled(rows) if frames.is_frame(rows) else rows
+        lists = frames.lists_given(_side_by_side(held) if frames.is_frame(rows) else rows, what=_PROBS)
+        if lists is None:
+            return None
+        self._align(held, _PROBS)
+        return self.join(lists, _PROBS, nameless=True)
 
     def named(self, values: object, role: str) -> str | None:
         """Return the name of the column that values are in, or that a text names."""
@@ -119,12 +119,18 @@ class ColumnCollector:
 
 
 def _side_by_side(frame: object) -> object:
-    from calibcli.data.arrays import floats
+    from calibcli.data.arrays import floats, is_number, value_type
 
     frames.rows_of_frame(frame)
     columns = []
-    for column in frames.columns_of_frame(frame).values():
+    for name, column in frames.columns_of_frame(frame).items():
         found = column()
+        kind = value_type(found.type)
+        if not (is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
+            msg = f"{frames.FRAME}, column {name!r}: it holds {kind}, not numbers"
+            raise UsageProblem(
+                msg, "pass a frame of the probabilities alone, or name their columns with probs="
+            )
         whole = found if not hasattr(found, "combine_chunks") else found.combine_chunks()
         decoded = floats(whole)
         columns.append(
@@ -161,8 +167,8 @@ def inputs_of(
     elif inputs is None:
         _refuse_names(rows, labels, values, labelled=labelled)
         collector.names_are_columns = False
-        if frames.is_frame(rows) or frames.is_matrix(rows):
-            values["probs"] = collector.take_matrix(rows)
+        values["probs"] = collector.take_lists(rows)
+        if values["probs"] is not None:
             names = tuple(frames.columns_of_frame(frames.settled(rows))) if frames.is_frame(rows) else None
             values["classes"] = values.get("classes") or names
         elif labelled:

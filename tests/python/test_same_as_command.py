@@ -215,6 +215,57 @@ def test_rows_of_several_classes_are_those_of_the_file(said: Said, tmp_path: Pat
     assert places.ece.value == found[0].ece.value
 
 
+class Exchanged:
+    """An array that is read by DLPack alone, as those of array packages that promise no more."""
+
+    def __init__(self, values: "np.ndarray[Any, Any]") -> None:
+        self._values, self.shape = values, values.shape
+
+    def __dlpack__(self, **asked: Any) -> object:
+        return self._values.__dlpack__(**asked)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._values.__dlpack_device__()
+
+
+LISTS: dict[str, Callable[["np.ndarray[Any, Any]"], Any]] = {
+    "DLPack": Exchanged,
+    "Arrow": lambda rows: pa.array(rows.tolist()),
+    "chunks": lambda rows: pa.chunked_array([pa.array(rows[:3].tolist()), pa.array(rows[3:].tolist())]),
+    "pandas": lambda rows: pd.Series(rows.tolist()),
+    "pandas of arrays": lambda rows: pd.Series(list(rows), index=np.arange(len(rows))[::-1]),
+    "polars": lambda rows: pl.Series(rows.tolist()),
+    "polars of width 3": lambda rows: pl.Series(rows.tolist(), dtype=pl.Array(pl.Float64, 3)),
+    "lazy": lambda rows: pl.LazyFrame(rows, schema=["a", "b", "c"]),
+}
+
+
+@pytest.mark.parametrize("make", LISTS)
+def test_rows_of_several_classes_are_read_and_repaired_whatever_holds_them(make: str) -> None:
+    """A column of lists is rows of probabilities, to measure, to fit and to predict, and gives a like one."""
+    generator = np.random.default_rng(3)
+    matrix, named = generator.dirichlet([1.0, 2.0, 0.5], 60), ["a", "b", "c"]
+    label = np.array(named)[(matrix.cumsum(1) > generator.random((60, 1))).argmax(1)]
+    fitted, given = calibcli.fit(matrix, label, classes=named), LISTS[make](matrix)
+    asked: dict[str, Any] = {} if make == "lazy" else {"classes": named}
+    assert calibcli.fit(given, label, **asked).to_json() == fitted.to_json()
+    assert (
+        calibcli.measure(given, label, **asked).to_dict()
+        == calibcli.measure(matrix, label, classes=named).to_dict()
+    )
+    expected, found = fitted.predict(matrix), fitted.predict(given)
+    assert np.array_equal(np.array(found if make == "lazy" else list(map(_plain, found))), expected)
+    if isinstance(given, pd.Series):
+        assert found.index.equals(given.index)
+    scores = matrix[:, 0].copy()
+    one = Exchanged(scores) if make == "DLPack" else scores
+    assert calibcli.measure(one, label == "a").to_dict() == calibcli.measure(scores, label == "a").to_dict()
+
+
+def _plain(row: Any) -> Any:
+    return row.as_py() if isinstance(row, pa.Scalar) else row
+
+
 @pytest.mark.parametrize(("memory", "kind"), [("1G", "exact"), ("100K", "grid")])
 def test_probabilities_of_half_the_size_are_the_doubles_that_they_are(memory: str, kind: str) -> None:
     """float32 is read batch by batch: the same from exact tables and from grids, the rows untouched."""

@@ -24,6 +24,9 @@ _NEAR = 1e-4
 # deviations: one of about 0 never changes by a small part of itself.
 _STILL, _NO_EVIDENCE = 1e-9, 1e-10
 
+# What is off by no more than this part of the largest value is off by rounding.
+_ROUNDED = 2.0**-48
+
 # Of more values than these, several means are as fast one by one.
 _AT_ONCE = 1_500
 
@@ -64,7 +67,9 @@ class Values:
 
         Where k rows of n are costly by the same amount and the others by nothing it is k, for few k.
         """
-        square = (self.value - self.mean) ** 2
+        away = self.value - self.mean
+        # Of rows that all cost the same none is costly, whatever the last digit of their mean.
+        square = np.where(abs(away) > _ROUNDED * abs(self.value).max(), away, 0.0) ** 2
         fourth = float(self.rows @ (square * square))
         return float(self.rows @ square) ** 2 / fourth if fourth > 0.0 else 0.0
 
