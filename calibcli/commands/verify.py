@@ -1,6 +1,6 @@
 """Judge rows by themselves, or together with those that a state has counted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -32,6 +32,7 @@ from calibcli.names import (
     GroupOrder,
     Relation,
     SegmentMeasure,
+    VerdictName,
     ViewName,
 )
 from calibcli.options.declaring import options_given
@@ -41,10 +42,12 @@ from calibcli.options.numerals import in_full, rough_percent
 from calibcli.options.rows import Columns, RowRequest, refuse_without_groups
 from calibcli.options.rules import Rule, limit_option
 from calibcli.reports.verify import GroupVerdicts, VerifyReport
+from calibcli.show.words import listed
 from calibcli.stats.bounds.proportion import unseen_share
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import BOUNDS, Ground, Verdict
 from calibcli.stats.gates.other_rules import class_rule
+from calibcli.stats.gates.rows_needed import BY_SIMULATION
 from calibcli.stats.gates.segments import RowsBySegment
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins, may_be_discrete
@@ -202,6 +205,10 @@ def _extras_request(rows: RowRequest, options: VerifyOptions) -> ExtrasRequest:
     )
 
 
+# It takes a second for each.
+_MOST_SIMULATED = 10
+
+
 @dataclass(frozen=True, slots=True)
 class _Judged:
     """Which rules are judged in what.
@@ -242,6 +249,12 @@ class _Judged:
         )
 
     @property
+    def untold(self) -> tuple[Rule, ...]:
+        """Rules whose open verdicts in a group do not say how many rows would decide."""
+        many = len(self.groups) > _MOST_SIMULATED
+        return tuple(rule for rule in self.single if many and rule.subject in BY_SIMULATION)
+
+    @property
     def claims(self) -> int:
         """How many bounds hold together."""
         each = sum(rule.bound in BOUNDS for rule in self.single)
@@ -275,6 +288,7 @@ def verify_evaluation(
     )
     whole = parted(table, bins, again=evaluation.table_again)
     summary = summary_of(table, discrete=bins is ATOMS)
+    groups = {one.key: _of_group(one, judged, options, ground) for one in judged.groups}
     report = VerifyReport(
         input=evaluation.input,
         table=summary,
@@ -296,9 +310,10 @@ def verify_evaluation(
             *(() if segments is None else segments.notes),
             *(_OVER_ALL_ROWS if judged.groups and options.regression is not None else ()),
             *(() if judged.alone else _unseen_groups(judged.parts, options, tested=len(judged.groups))),
+            *_untold(judged, groups),
         ),
         by=judged.parts.columns if judged.single else (),
-        groups={one.key: _of_group(one, judged.single, options, ground) for one in judged.groups},
+        groups=groups,
         left_out=judged.left_out,
         least_group_rows=options.least_group_rows,
         order=options.sort or GroupOrder.WORST,
@@ -351,6 +366,19 @@ def _of_segments(
         segments.is_grid,
     )
     return {rule.key: judge(rows, rule, ground=ground) for rule in rules}
+
+
+def _untold(judged: _Judged, groups: Mapping[str, GroupVerdicts]) -> tuple[str, ...]:
+    """Say why open verdicts of many groups do not say how many rows would decide."""
+    left_open = [
+        rule.key
+        for rule in judged.untold
+        if any(one.verdicts[rule.key].outcome is VerdictName.INCONCLUSIVE for one in groups.values())
+    ]
+    if not left_open:
+        return ()
+    shown = f"how many rows would decide {listed(left_open)} takes a simulation for each group or class"
+    return (f"{shown}, and is said of at most {_MOST_SIMULATED}: --where selects some",)
 
 
 def _unseen_groups(found: Slices, options: VerifyOptions, *, tested: int) -> tuple[str, ...]:
@@ -407,13 +435,17 @@ def refuse_continuous(table: Table) -> None:
     raise UsageProblem(msg, "gate on --max-ece over bins (--bins 15), on --max-smece or on --max-dce")
 
 
-def _of_group(group: Group, rules: Sequence[Rule], options: VerifyOptions, ground: Ground) -> GroupVerdicts:
+def _of_group(group: Group, judged: _Judged, options: VerifyOptions, ground: Ground) -> GroupVerdicts:
     """Judge every rule in a group, over the partition of the whole."""
     refuse_cut_cells(group, options.bins, None)
     if ground.bins is ATOMS and group.table.kind == "grid":
         msg = f"{NO_ATOMS} ({group.key})"
         raise UsageProblem(msg, "pass --exact, or ask for --bins 15")
-    verdicts = {rule.key: judge(group.table, rule, ground=ground) for rule in rules}
+    untold = replace(ground, rows_wanted=False)
+    verdicts = {
+        rule.key: judge(group.table, rule, ground=untold if rule in judged.untold else ground)
+        for rule in judged.single
+    }
     return GroupVerdicts(summary_of(group.table, discrete=ground.bins is ATOMS), verdicts)
 
 

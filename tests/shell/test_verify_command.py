@@ -83,6 +83,20 @@ def test_page_lists_the_worst_groups_and_counts_the_rest(run: Run, grouped: Path
     assert "a fail needs 99.84 % (Bonferroni)" in " ".join(short.out.split())
 
 
+@pytest.mark.parametrize(("by", "told"), [("half", True), ("part", False)])
+def test_rows_that_would_decide_are_simulated_for_few_groups(
+    by: str, run: Run, grouped: Path, *, told: bool
+) -> None:
+    """Of many it would take a second each; what takes a formula is said of all, and a note says why not."""
+    words = ("-s", "score", "-y", "label", "--by", by, "--max-smece", "0.01", "--max-ece", "0.01")
+    report = json.loads(run("verify", grouped, *words, "--json", code=4).out)
+    for one in report["slices"].values():
+        assert (one["rules"]["max-smece"]["rows_needed"] is not None) is told
+        assert one["rules"]["max-ece"]["rows_needed"] is not None
+    said = "how many rows would decide max-smece takes a simulation for each group or class"
+    assert any(note.startswith(said) for note in report["notes"]) is not told
+
+
 def test_groups_that_were_left_out_are_named(run: Run, grouped: Path) -> None:
     """Even where no group is left to judge."""
     ended = run(

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from calibcli.names import MeasureName
 from calibcli.stats.bounds import betting
 from calibcli.stats.gates.claim import Claim, Ground, RowsNeeded
 from calibcli.stats.numerics import Floats, crossing
@@ -12,6 +13,9 @@ from calibcli.stats.table.bins import BinnedTable
 from calibcli.stats.table.grid import Table
 
 _MOST_ROWS = 18.0  # as a power of ten
+
+# Of which the rows are found as `plan` finds them, by simulated gates, and by no formula.
+BY_SIMULATION = frozenset({MeasureName.L2, MeasureName.LINF, MeasureName.SMECE, MeasureName.DCE})
 
 # Noise at neighbouring scores adds up in smECE and in the distance to calibration, which also counts how far
 # scores move and bets on few values one by one: many stay many.
