@@ -75,7 +75,7 @@ def usage_words(  # noqa: PLR0911 - one return for each kind of error
         return f"{command} takes no --cluster", _CLUSTERS
     option = _option_of(problem)
     if option is None and (ours := _of_others(problem)) is not None:
-        return message.partition(" (Possible")[0], f"here it is called {ours}: {help_of}"
+        return f"No such option: {name}", f"here it is called {ours}: {help_of}"
     if option is None:
         more = _MORE_FILES if command.endswith("drift") and "extra argument" in message else _of_file(message)
         return message, more or _rule_hint(problem) or _elsewhere(problem, command) or help_of

@@ -293,6 +293,8 @@ def test_types_of_parquet_that_pyarrow_does_not_write_are_named(
     rows = table().append_column("utc (x)", hours).append_column("deep", pa.array([{"at": 1}] * ROWS))
     rows = rows.append_column("when", pa.array([0] * ROWS, pa.timestamp("us", "UTC")))
     path, output = tmp_path / "in.parquet", tmp_path / f"out.{kind}"
+    if int(pa.__version__.split(".")[0]) < 21:
+        pytest.skip("this pyarrow writes no times of day in UTC")
     pq.write_table(rows, path, write_time_adjusted_to_utc=True)
     words = ["apply", artifact, path, "-s", "score", "-o", output]
     said = run(*words).err
