@@ -49,6 +49,14 @@ def test_the_printed_command_makes_the_same_page(
 
 
 @pytest.mark.usefixtures("one_picture")
+def test_scores_that_are_all_0_or_1_have_a_report(run: Run, tmp_path: Path) -> None:
+    """Along log-odds places of the curve are one number next to 1, and the report is written all the same."""
+    path = tmp_path / "sure.csv"
+    path.write_text("score,label\n1,0\n1,0\n0,0\n0,0\n")
+    run("report", path, "-o", tmp_path / "out.html", "--quiet", code=0)
+
+
+@pytest.mark.usefixtures("one_picture")
 def test_defaults_from_a_file_stand_in_the_command(
     run: Run, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,7 +119,10 @@ class SmoothCurve(Declared, Arrays):
     decrease.
     """
 
-    at: Annotated[Floats, Between(0.0, 1.0), Size(1), Ascending(), "Where the kernel stands, evenly spaced."]
+    # Places along log-odds may be one number next to 0 and 1.
+    at: Annotated[
+        Floats, Between(0.0, 1.0), Size(1), Ascending(None), "Where the kernel stands, evenly spaced."
+    ]
     x: Annotated[Floats, *_AT_EACH, "Mean score there; null where no row lies within reach."]
     y: Annotated[Floats, *_AT_EACH, "Mean label there."]
     lower: Annotated[Floats, *_AT_EACH, "Lower end of the band; null where there is none."]

@@ -548,12 +548,14 @@ def noise_of(probability: Floats, losses: Collection[ClassMeasure]) -> list[Floa
     found = [np.empty(len(probability)) for _ in losses]
     count = probability.shape[1]
     for near in _blocks(probability):
-        # A spread needs no more than single precision. Sums over few classes go along the rows.
-        p = probability[near].astype(np.float32, order="F" if count < 64 else "C")
+        # A spread needs no more than single precision. Sums over few classes go along the rows; of a lone
+        # row numpy would add them up in another order, so it stands there twice.
+        rows = probability[near]
+        p = np.repeat(rows, 1 + (len(rows) == 1), axis=0).astype(np.float32, order="F" if count < 64 else "C")
         for variance, name in zip(found, losses, strict=True):
             brier = name is ClassMeasure.CLASS_BRIER
             loss = -2.0 * p if brier else np.log(np.maximum(p, np.finfo(np.float32).tiny))
             apart = loss - np.einsum("ij,ij->i", p, loss)[:, None]
             apart *= apart
-            variance[near] = np.einsum("ij,ij->i", p, apart)
+            variance[near] = np.einsum("ij,ij->i", p, apart)[: len(rows)]
     return found

@@ -11,17 +11,18 @@ from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.bins import segment_sums
 from calibcli.values import dataclass
 
-# An octave has so many cells, from 2^-64 to 2^12: what is smaller counts as 0, what is larger as 2^12.
+# An octave has so many cells, from 2^-530 to 2^478: there is room for losses from 2^-64 to 2^12 times any
+# weight that may be read (from 1e-140 to 1e140). What is smaller counts as 0, what is larger as 2^478.
 _EACH = 32
-_LEAST, _MOST = -63, 12
+_LEAST, _MOST = -529, 478
+# What is smaller than the largest value by so many octaves counts as 0 when values are asked for.
+_OCTAVES = 76
 _FRACTION_BITS, _EACH_BITS, _BIAS = 52, 5, 1022
 # The leading bits of the largest double that counts as 0.
 _ZERO = ((_LEAST + _BIAS) << _EACH_BITS) - 1
 _CELLS = (_MOST - _LEAST + 1) * _EACH
-# Where each cell of positive values begins.
+# The cell of 0 stands between those of both signs. Where each cell of positive values begins.
 _BEGINS = np.ldexp(1.0 + np.arange(_EACH) / _EACH, np.arange(_LEAST - 1, _MOST)[:, None]).ravel()
-# The cell of 0 is in the middle.
-_PLACES = 2 * _CELLS + 1
 # Values worked on at once: they fit the processor's cache.
 _CHUNK = 1 << 14
 
@@ -41,7 +42,8 @@ class ValueCells:
 
     def add(self, values: Floats, counts: Integers | Floats | None = None) -> None:
         """Add rows with these finite values, each so many times."""
-        self._add_everywhere(_by_cell(values, counts))
+        if values.size:
+            self._join(*_by_cell(values, counts))
 
     def mirrored(self) -> Self:
         """Return the rows with every value negated."""
@@ -50,42 +52,51 @@ class ValueCells:
         return other
 
     def merge(self, other: Self) -> None:
-        rows = np.zeros(_PLACES, np.int64)
-        rows[other._cells] = other._rows
-        self._add_everywhere(rows)
+        self._join(other._cells, other._rows)
 
-    def _add_everywhere(self, rows: Integers) -> None:
-        rows[self._cells] += self._rows
-        self._cells = np.flatnonzero(rows)
-        self._rows = rows[self._cells]
+    def _join(self, cells: Integers, rows: Integers) -> None:
+        every = np.union1d(self._cells, cells)
+        total = np.zeros(every.size, np.int64)
+        total[np.searchsorted(every, self._cells)] = self._rows
+        total[np.searchsorted(every, cells)] += rows
+        self._cells, self._rows = every, total
 
     def values(self) -> tuple[Floats, Floats]:
         """Return the middles of the cells that have rows, and how many."""
         some = self._cells
         cell = np.abs(some - _CELLS) - 1
         size = np.ldexp(1.0 + (cell % _EACH + 0.5) / _EACH, cell // _EACH + _LEAST - 1)
-        middle = np.where(cell < 0, 0.0, np.copysign(size, some - _CELLS))
+        nothing = (cell < 0) | (cell <= cell.max(initial=0) - _OCTAVES * _EACH)
+        middle = np.where(nothing, 0.0, np.copysign(size, some - _CELLS))
         return middle, self._rows.astype(np.float64)
 
 
-def _by_cell(values: Floats, counts: Integers | Floats | None) -> Integers:
-    """Return how many rows have their value in each cell."""
-    found = np.zeros(_PLACES, np.int64)
+def _by_cell(values: Floats, counts: Integers | Floats | None) -> tuple[Integers, Integers]:
+    """Return the cells that some values are in, ascending, and how many rows have theirs in each."""
+    low, high = _places(np.array([values.min(), values.max()])).tolist()
+    found = _in_window(values, counts, low, high)
+    some = np.flatnonzero(found)
+    return some + low, found[some]
+
+
+def _in_window(values: Floats, counts: Integers | Floats | None, low: int, high: int) -> Integers:
+    """Return how many rows have their value in each cell from one to another."""
     if counts is not None and values.size > _CHUNK:
         for ordered, rows in ((values, counts), (values[::-1], counts[::-1])):
             if ordered[0] >= 0.0 and np.all(ordered[1:] >= ordered[:-1]):
                 # Where values ascend, each cell's rows are one run.
-                starts = np.concatenate(([0], np.searchsorted(ordered, _BEGINS), [values.size]))
-                found[_CELLS:] = segment_sums(np.asarray(rows, np.float64), starts).astype(np.int64)
-                return found
+                begins = np.searchsorted(ordered, _BEGINS[low - _CELLS : high - _CELLS])
+                starts = np.concatenate(([0], begins, [values.size]))
+                return segment_sums(np.asarray(rows, np.float64), starts).astype(np.int64)
+    found = np.zeros(high - low + 1, np.int64)
     for start in range(0, values.size, _CHUNK):
         near = slice(start, start + _CHUNK)
-        place = _places(values[near])
+        place = _places(values[near]) - low
         if counts is None:
-            found += np.bincount(place, minlength=_PLACES)
+            found += np.bincount(place, minlength=found.size)
         else:
             # Whole numbers, as doubles: exact, and much faster than adding at places.
-            found += np.bincount(place, counts[near], _PLACES).astype(np.int64)
+            found += np.bincount(place, counts[near], found.size).astype(np.int64)
     return found
 
 

@@ -251,6 +251,33 @@ def test_importance_weights_leave_the_bounds_that_hold() -> None:
         assert found[name].null is None
 
 
+@pytest.mark.parametrize("exponent", [-400, -60, 12, 40, 400])
+def test_the_unit_of_importance_weights_changes_no_interval(exponent: int) -> None:
+    """Weights of a survey are in thousands as well as around one, and intervals are the same."""
+    probability, label = drawn_rows(200, 3, seed=4)
+    weight = np.linspace(0.1, 2.0, label.size)
+    one, other = (every(views_of(probability, label, weight=weight * unit)) for unit in (1.0, 2.0**exponent))
+    for name in (C.CLASS_BRIER, C.CLASS_LOG_LOSS):
+        assert other[name].interval == one[name].interval
+        assert other[name].details["costly_rows"] == pytest.approx(one[name].details["costly_rows"], rel=1e-9)
+    first, second, label = two_sides(60, seed=3)
+    weight = np.linspace(0.1, 2.0, label.size)
+    assert every_difference(added(first, second, label, weight=weight * 2.0**exponent)) == every_difference(
+        added(first, second, label, weight=weight)
+    )
+
+
+@pytest.mark.parametrize("classes", [2, 5, 40, 64])
+def test_a_row_by_itself_adds_what_it_adds_among_others(classes: int) -> None:
+    """Files may be cut anywhere: a last row group of one row changes no digit of what would be by chance."""
+    probability, _ = drawn_rows(100, classes, seed=5)
+    losses = (C.CLASS_BRIER, C.CLASS_LOG_LOSS)
+    whole = class_tables.noise_of(probability, losses)
+    each = [class_tables.noise_of(row[np.newaxis], losses) for row in probability]
+    for place, noise in enumerate(whole):
+        np.testing.assert_array_equal(np.concatenate([one[place] for one in each]), noise)
+
+
 def test_weights_of_one_are_rows_that_count_once() -> None:
     """Values do not depend on whether a weight of one was written down."""
     probability, label = drawn_rows(200, 3, seed=6)
