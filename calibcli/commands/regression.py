@@ -116,6 +116,7 @@ def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) ->
     if name.value not in measures:
         msg = f"{path} holds no {name.value}"
         raise UsageProblem(msg, f"{again} --json -o report.json`")
+    # What is compared is finite; elsewhere a report may say that a value is not.
     measures[name.value].child("value").number()
     found = measure_in(tree, name.value)
     if found.interval is None or all(map(math.isinf, found.interval.ends)):

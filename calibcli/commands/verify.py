@@ -205,8 +205,8 @@ def _extras_request(rows: RowRequest, options: VerifyOptions) -> ExtrasRequest:
     )
 
 
-# It takes a second for each.
-_MOST_SIMULATED = 10
+# It takes a second or more for each.
+_MOST_SIMULATED = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Where text goes: reports to standard output or a file, everything else to standard error."""
 
+import math
 import os
 import re
 import shutil
@@ -95,9 +96,9 @@ def write_report(report: "Report", kind: ReportFormat, out: Output, context: "Co
     if kind is ReportFormat.JSON:
         from calibcli.documents.sealed import MOST_BYTES
 
-        # Every character is one byte.
-        size, most = len(text) >> 20, MOST_BYTES >> 20
-        if size >= most:
+        # JSON is written in ASCII: every character is one byte.
+        if len(text) > MOST_BYTES:
+            size, most = math.ceil(len(text) / 2**20), MOST_BYTES >> 20
             note = f"the report takes {size:,} MiB, and `plot` and --baseline read at most {most} MiB"
             say_notes((note,), quiet=out.quiet)
 

@@ -908,16 +908,14 @@ def _assumed(verdict: "Verdict", needed: "RowsNeeded", how: str) -> str:
     return f"the {name} is {four(needed.error)}, what the estimate is without what chance adds"
 
 
-# Rows beyond so many are not simulated.
-_BEYOND = 1_000_000_000
-
-
 def _at_best(needed: "RowsNeeded", rows: int) -> str:
     if needed.at_best <= 0:
         return "No number of rows can show so small an error."
     enough = about(needed.at_best)
-    if needed.at_best >= _BEYOND:
-        return f"Even a perfectly calibrated model would take more than {about(_BEYOND)} to pass."
+    from calibcli.stats.gates.plan import MOST_ROWS
+
+    if needed.at_best >= MOST_ROWS:
+        return f"Even a perfectly calibrated model would take more than {about(MOST_ROWS)} to pass."
     if needed.at_best <= rows:
         return f"A perfectly calibrated model would as likely as not have passed with {enough} of these rows."
     return f"A perfectly calibrated model would as likely as not pass with about {enough}."

@@ -50,6 +50,20 @@ def test_scores_that_are_as_often_certain_are_not_told_apart(*, weighted: bool) 
     assert told <= most_misses(200, 0.05)
 
 
+@pytest.mark.parametrize(("rows", "told"), [(5, False), (6, True), (20, True)])
+def test_a_score_that_is_often_certain_and_wrong_is_worse(rows: int, *, told: bool) -> None:
+    """Than one that says 0 or 1 as well: as a sign test has it. Than one that never does in a single row."""
+    label, sums = np.arange(100) < rows, PairedSums()
+    sums.add(np.where(label, 0.0, 0.5), np.where(label, 0.5, 0.0), label)
+    found = sums.difference(MeasureName.LOG_LOSS, confidence=0.95)
+    assert (found.verdict is ComparisonName.BETTER) is told
+    assert (found.value == -np.inf) is told
+    assert ("no difference" in found.reasons[0]) is not told
+    never = PairedSums()
+    never.add(np.where(label & (np.arange(100) < 1), 0.0, 0.5), np.full(100, 0.5), label)
+    assert never.difference(MeasureName.LOG_LOSS, confidence=0.95).verdict is ComparisonName.BETTER
+
+
 def test_pairing_is_worth_it() -> None:
     """The paired interval is a small part of what the two intervals by themselves would give."""
     rng = generator_of("paired", "width")

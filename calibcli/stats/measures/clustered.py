@@ -234,6 +234,10 @@ def clustered_difference(
     if difference.value is None or not math.isfinite(difference.value):
         none = ("no interval", "no difference")
         reasons = [one for one in difference.assumptions if one.startswith(none)]
+        if difference.value is not None and difference.chance:
+            # All of these rows may be of one cluster.
+            difference = replace(difference, value=None)
+            reasons = [f"{one.replace(*none)}; the other says 0 or 1 too" for one in reasons]
     else:
         name = MeasureName(difference.name)
         sums = second.sums(name) - first.sums(name)

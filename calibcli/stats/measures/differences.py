@@ -74,7 +74,7 @@ class Difference(Declared):
     name: Annotated[Compared, HIDDEN]
     value: Annotated[
         AnyNumber | None,
-        "Second less first; infinite where one of them is, null where both are, or the other says 0 or 1.",
+        "Second less first; infinite where one of them is, null where both are or that may be chance.",
     ]
     interval: Annotated[Interval | None, INLINE]
     assumptions: Annotated[
@@ -82,6 +82,9 @@ class Difference(Declared):
         "Under which value and interval mean what they say; the reason where there is no difference or "
         "interval.",
     ]
+    # How likely independent rows in which one score alone was certain and wrong are to be all on
+    # one side, where either may be certain and wrong; 0 where the other never is.
+    chance: Annotated[float, HIDDEN] = 0.0
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -308,11 +311,10 @@ class PairedSums:
         assumptions = [INDEPENDENT_ROWS, HELD_OUT]
         if not self.rows:
             return Difference(name, None, None, (*assumptions, "no difference: there is no row of both"))
-        without = _infinite(sums.infinite, worst=sums.worst)
+        without = _infinite(sums.infinite, worst=sums.worst, delta=1.0 - confidence)
         if without is not None:
-            settled = without.startswith("no interval")
-            value = (math.inf if sums.infinite[1] else -math.inf) if settled else None
-            return Difference(name, value, None, (*assumptions, without))
+            value, reason, chance = without
+            return Difference(name, value, None, (*assumptions, reason), chance)
         total = total_sq = Fraction(self.rows)
         if self._weighted:
             total, total_sq = self._weight.exact(), self._weight_sq.exact()
@@ -473,25 +475,27 @@ def _why_open(name: Compared, interval: Interval, values: Values, reach: tuple[f
     return f"{UNDECIDED}{words}"
 
 
-def _infinite(rows: tuple[int, int], *, worst: tuple[float, float]) -> str | None:
-    """Return why a difference is no number, or None if it is one.
+def _infinite(
+    rows: tuple[int, int], *, worst: tuple[float, float], delta: float
+) -> tuple[float | None, str, float] | None:
+    """Return a difference that has no interval, why, and its chance; None where it has one.
 
     One infinite loss settles a comparison with a score that can have none. One that says 0 or 1 as well was
-    right so far, and is as infinite in the population unless it is right for ever.
+    right so far: then it takes as many rows on one side as a sign test does.
     """
     first, second = rows
     if not first and not second:
         return None
     if first and second:
         both = f"{first:,} by the first score and {second:,} by the second"
-        return f"no difference: rows {GAVE_ZERO}, {both}, so both mean losses are infinite"
+        return None, f"no difference: rows {GAVE_ZERO}, {both}, so both mean losses are infinite", 0.0
     side, other = ("first", "second") if first else ("second", "first")
     said = f"{gave_zero(first + second)} by the {side} score, so its mean loss is infinite"
-    if math.isinf(worst[1 if first else 0]):
-        return (
-            f"no difference: {said}; the {other} says 0 or 1 too, and one that is wrong makes it so as well"
-        )
-    return f"no interval: {said}"
+    chance = 2.0 * 0.5 ** (first + second) if math.isinf(worst[1 if first else 0]) else 0.0
+    if chance > delta:
+        few = f"the {other} says 0 or 1 too, and so few rows on one side may be chance"
+        return None, f"no difference: {said}; {few}", chance
+    return (math.inf if second else -math.inf), f"no interval: {said}", chance
 
 
 _OF_BOTH = (
