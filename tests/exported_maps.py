@@ -303,6 +303,6 @@ def segment_rows() -> pd.DataFrame:
 def text_rows() -> pd.DataFrame:
     """Return rows whose numbers are text, in the fit's words or not, and text that is no number."""
     odd = ["7", "7.0", " +7 ", "007", "2", "2e0", ".5", "-1.", "inf", "abc", "", "  ", "1_000", "0x7", None]
-    odd += ["7,0", "1d", "true", "DE"]
+    odd += ["7,0", "1d", "true", "DE", "7\t", "\u00a07\u2003"]
     usual = {"score": 0.4, "word": "DE", "truth": True, "code": "1", "size": "0.25"}
     return pd.DataFrame([{**usual, name: one} for name in ("word", "code", "size") for one in odd])

@@ -383,13 +383,15 @@ _VALUES_HINT = "use --to python, or fit again with values of printable names"
 def query_of_segments(found: SegmentMap, ask: SqlAsk, *, origin: maps.Origin) -> str:
     """Return a query that gives every row the probability by its score and its segments.
 
-    The texts of a row and their levels are found first, then what its segments add up to. A score that is
+    Texts, numbers and levels of a row are found first, then what its segments add up to. A score that is
     NULL, NaN or out of range gets NULL; a value without a level of its own counts as other values do.
     """
     prefix = prefix_beside(ask.table)
     sums, segments = f"{prefix}sums", _SegmentText(found, ask.dialect, prefix)
+    numbers = segments.numbers()
     joined = (
         beside_each_row(segments.texts(), f"{prefix}texts", ask.dialect),
+        *([beside_each_row(numbers, f"{prefix}numbers", ask.dialect)] if numbers else []),
         beside_each_row(segments.levels(), f"{prefix}levels", ask.dialect),
         beside_each_row(segments.sums(), sums, ask.dialect),
     )
@@ -441,6 +443,20 @@ class _SegmentText:
         plain = f"CAST({written} AS {SPELLINGS[self.dialect].text})"
         return f"CASE WHEN {is_numeral(plain, self.dialect)} THEN {plain} ELSE {stripped} END"
 
+    def numbers(self) -> dict[str, str]:
+        """Return the number of each column of a row that has levels by numbers, NULL where it is none."""
+        by_number = (one.kind == "numbers" or not one.texts or one.together > 1 for one in self.found.columns)
+        places = (place for place, some in enumerate(by_number) if some)
+        return {f"n{place}": self._number(self.found.columns[place], place) for place in places}
+
+    def _number(self, column: SegmentColumn, place: int) -> str:
+        written, text = f"{ROWS}.{name(column.name, self.dialect)}", f"{self.prefix}texts.t{place}"
+        plain = f"CAST({written} AS {SPELLINGS[self.dialect].text})"
+        # The value itself, where nothing stands around it: not every engine writes all digits of a number.
+        itself, stripped = (f"CAST({one} AS {SPELLINGS[self.dialect].double})" for one in (written, text))
+        some = f"{text} <> '' AND {is_numeral(text, self.dialect)}"
+        return f"CASE WHEN {some} THEN CASE WHEN {plain} = {text} THEN {itself} ELSE {stripped} END END"
+
     def levels(self) -> dict[str, str]:
         """Return the level of each column of a row, by itself and, where it is another, in intersections."""
         levels = {f"l{place}": self._level(one, place) for place, one in enumerate(self.found.columns)}
@@ -463,22 +479,19 @@ class _SegmentText:
         if not column.numbers:
             return level
         some = f"{text} <> '' AND {is_numeral(text, self.dialect)}"
-        equal = self._compared(text, "=", column.numbers)
+        double = f"CAST({text} AS {SPELLINGS[self.dialect].double})"
+        equal = self._compared(double, "=", column.numbers)
         return f"CASE WHEN {some} THEN CASE {equal} ELSE {column.own} END ELSE {level} END"
 
     def _level_of_number(self, column: SegmentColumn, place: int, numbers: Sequence[float], own: int) -> str:
         """Return the level of a number, among intervals or categories; text that is none is another value."""
-        text = f"{self.prefix}texts.t{place}"
-        arms = f"WHEN LOWER({text}) IN ('', 'nan') THEN {own + 1}"
-        arms += f" WHEN NOT ({is_numeral(text, self.dialect)}) THEN {own}"
-        sign = "<=" if column.kind == "numbers" else "="
-        # The value itself: not every engine writes all digits of a number.
-        compared = self._compared(f"{ROWS}.{name(column.name, self.dialect)}", sign, numbers)
+        text, value = f"{self.prefix}texts.t{place}", f"{self.prefix}numbers.n{place}"
+        arms = f"WHEN LOWER({text}) IN ('', 'nan') THEN {own + 1} WHEN {value} IS NULL THEN {own}"
+        compared = self._compared(value, "<=" if column.kind == "numbers" else "=", numbers)
         return f"CASE {arms} {compared} ELSE {len(numbers)} END"
 
-    def _compared(self, value: str, sign: str, numbers: Sequence[float]) -> str:
+    def _compared(self, double: str, sign: str, numbers: Sequence[float]) -> str:
         """Return for each number that a value is compared with its place."""
-        double = f"CAST({value} AS {SPELLINGS[self.dialect].double})"
         found = (
             f"WHEN {double} {sign} {number(one, self.dialect)} THEN {at}" for at, one in enumerate(numbers)
         )
