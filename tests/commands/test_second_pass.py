@@ -112,12 +112,10 @@ def test_cells_with_too_many_rows_to_keep_are_cut_finer(
     assert 0 < sum(held) < 0.1 * rows.num_rows
 
 
-def kept_in(
-    held: list[int], made: Callable[..., ScoreTable], score: Any, label: Any, **more: Any
-) -> ScoreTable:
+def kept_in(held: list[int], made: Callable[..., ScoreTable], score: Any, *more: Any) -> ScoreTable:
     """Make a table of rows, and note of how many."""
     held.append(score.size)
-    return made(score, label, **more)
+    return made(score, *more)
 
 
 def test_isotonic_of_a_pipe_reads_it_twice(piped: str, parquet: str) -> None:
