@@ -245,7 +245,7 @@ def _of_report(root: Node) -> Facts:
     ]
     measures, rules = root.child("measures").members(), root.child("rules").members()
     slices = list(root.child("slices").members())
-    facts += [("beside", f"{len(slices):,}: {first_of(slices, 3)}")] if slices else []
+    facts += [("parts", f"{len(slices):,}: {first_of(slices, 3)}")] if slices else []
     facts += [(name, _bounded(measure)) for name, measure in measures.items()]
     return facts + [
         ("rule", f"{rule.child('expr').text()}: {rule.child('status').text()}") for rule in rules.values()

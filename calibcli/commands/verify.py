@@ -249,7 +249,7 @@ class _Judged:
         )
 
     @property
-    def untold(self) -> tuple[Rule, ...]:
+    def not_simulated(self) -> tuple[Rule, ...]:
         """Rules whose open verdicts in a group do not say how many rows would decide."""
         many = len(self.groups) > _MOST_SIMULATED
         return tuple(rule for rule in self.single if many and rule.subject in BY_SIMULATION)
@@ -310,7 +310,7 @@ def verify_evaluation(
             *(() if segments is None else segments.notes),
             *(_OVER_ALL_ROWS if judged.groups and options.regression is not None else ()),
             *(() if judged.alone else _unseen_groups(judged.parts, options, tested=len(judged.groups))),
-            *_untold(judged, groups),
+            *_simulation_notes(judged, groups),
         ),
         by=judged.parts.columns if judged.single else (),
         groups=groups,
@@ -368,17 +368,19 @@ def _of_segments(
     return {rule.key: judge(rows, rule, ground=ground) for rule in rules}
 
 
-def _untold(judged: _Judged, groups: Mapping[str, GroupVerdicts]) -> tuple[str, ...]:
+def _simulation_notes(judged: _Judged, groups: Mapping[str, GroupVerdicts]) -> tuple[str, ...]:
     """Say why open verdicts of many groups do not say how many rows would decide."""
     left_open = [
         rule.key
-        for rule in judged.untold
+        for rule in judged.not_simulated
         if any(one.verdicts[rule.key].outcome is VerdictName.INCONCLUSIVE for one in groups.values())
     ]
     if not left_open:
         return ()
-    shown = f"how many rows would decide {listed(left_open)} takes a simulation for each group or class"
-    return (f"{shown}, and is said of at most {_MOST_SIMULATED}: --where selects some",)
+    shown = (
+        f"how many rows would decide {listed(left_open)} is not said of more than {_MOST_SIMULATED} groups"
+    )
+    return (f"{shown} or classes, as each takes a simulation; --where selects some",)
 
 
 def _unseen_groups(found: Slices, options: VerifyOptions, *, tested: int) -> tuple[str, ...]:
@@ -441,9 +443,9 @@ def _of_group(group: Group, judged: _Judged, options: VerifyOptions, ground: Gro
     if ground.bins is ATOMS and group.table.kind == "grid":
         msg = f"{NO_ATOMS} ({group.key})"
         raise UsageProblem(msg, "pass --exact, or ask for --bins 15")
-    untold = replace(ground, rows_wanted=False)
+    quick = replace(ground, rows_wanted=False)
     verdicts = {
-        rule.key: judge(group.table, rule, ground=untold if rule in judged.untold else ground)
+        rule.key: judge(group.table, rule, ground=quick if rule in judged.not_simulated else ground)
         for rule in judged.single
     }
     return GroupVerdicts(summary_of(group.table, discrete=ground.bins is ATOMS), verdicts)

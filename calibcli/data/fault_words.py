@@ -24,7 +24,7 @@ from calibcli.data.groups import MemberColumn
 from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale
 from calibcli.options.numerals import ALIKE, number_of, plural
-from calibcli.options.rows import Columns
+from calibcli.options.rows import Columns, as_one
 from calibcli.values import dataclass
 
 _MOST_FAULTS = 5
@@ -138,7 +138,7 @@ def counted_from_one(findings: Findings, resolved: ResolvedColumns) -> str:
 def _all_of(names: Sequence[str]) -> str:
     """Return names as an option takes them, of very many the first and the last."""
     few = len(names) <= _MOST_NAMED
-    return shlex.quote(",".join(names if few else (*names[:2], "...", names[-1])))
+    return shlex.quote(",".join(map(as_one, names if few else (*names[:2], "...", names[-1]))))
 
 
 def mixed(findings: Findings) -> InputProblem | None:
@@ -389,7 +389,7 @@ class _Case:
         if {*classes} == {*map(str, range(len(classes)))}:
             ways.append(tuple(str(int(name) + 1) for name in classes))
         names = next((names for names in ways if {*self.findings.labels} <= {*names}), ())
-        if not names or any("," in name for name in names):
+        if not names:
             return "--classes a,b,c names the classes in the order of their columns"
         counted = names is ways[-1] and names[0].isdecimal()
         seem = "labels seem to be counted from 1" if counted else "labels seem to name them otherwise"

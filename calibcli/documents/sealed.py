@@ -254,7 +254,9 @@ def parse(content: bytes) -> Document:
     root = Node(None)
     if len(content) > MOST_BYTES:
         msg = f"is larger than the {MOST_BYTES // 2**20} MiB of a document that calibcli reads"
-        raise root.problem(msg, "a report of fewer groups, classes or scores is smaller")
+        raise root.problem(
+            msg, "only a report of very many groups, classes or scores is as large: report fewer at once"
+        )
     try:
         text = content.decode("utf-8-sig")
         value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique)

@@ -65,11 +65,11 @@ def test_a_report_too_large_to_be_read_again_says_so(
     report = tmp_path / "report.json"
     words = ("measure", three, "-s", "a", "-y", "label", "--by", "device", "--json", "-o", report, "--force")
     assert "MiB" not in run(*words, code=0).err
-    assert re.search(r"\nbeside +2: device=\w+ and device=\w+\n", run("inspect", report, code=0).out)
+    assert re.search(r"\nparts +2: device=\w+ and device=\w+\n", run("inspect", report, code=0).out)
     monkeypatch.setattr("calibcli.documents.sealed.MOST_BYTES", 1)
     assert "and `plot` and --baseline read at most 0 MiB" in run(*words, code=0).err
     refused = run("plot", report, "-o", tmp_path / "report.png", code=3).err
-    assert "a report of fewer groups, classes or scores is smaller" in refused
+    assert "only a report of very many groups, classes or scores is as large: report fewer at once" in refused
 
 
 def test_json_has_every_slice_in_full(run: Run, three: Path) -> None:

@@ -93,7 +93,7 @@ def test_rows_that_would_decide_are_simulated_for_few_groups(
     for one in report["slices"].values():
         assert (one["rules"]["max-smece"]["rows_needed"] is not None) is told
         assert one["rules"]["max-ece"]["rows_needed"] is not None
-    said = "how many rows would decide max-smece takes a simulation for each group or class"
+    said = "how many rows would decide max-smece is not said of more than 5 groups or classes"
     assert any(note.startswith(said) for note in report["notes"]) is not told
 
 

@@ -139,7 +139,7 @@ def test_labels_outside_the_classes_are_listed(write: Write) -> None:
         (["1", "3"], ("0", "1", "2"), "labels seem to be counted from 1: --classes 1,2,3"),
         (["1", "3"], ("0", "2", "1"), "labels seem to be counted from 1: --classes 1,3,2"),
         (["ANT", "yak"], None, "--classes a,b,c names the classes in the order of their columns"),
-        (["A,B"], ("a,b", "b", "c"), "--classes a,b,c names the classes in the order of their columns"),
+        (["A,B"], ("a,b", "b", "c"), """labels seem to name them otherwise: --classes '"A,B",B,C'"""),
     ],
 )
 def test_names_that_labels_have_are_offered(
