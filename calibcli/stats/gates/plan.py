@@ -783,7 +783,7 @@ def _begin(gate: Gate, population: Population) -> int:
 def as_likely_as_not(
     rule: Rule, ground: Ground, population: Population, *, wanted: VerdictName = VerdictName.PASS
 ) -> int:
-    """Return the rows with which every second gate gives a verdict, to 3 %; of more than a billion the size.
+    """Return the rows with which every second gate gives a verdict, to 3 %; above a billion by a formula.
 
     It is what a plan finds for a power of one half, of rows whose scores fall as those of a verdict did.
     """
@@ -814,7 +814,7 @@ def shifted(population: Population, measure: MeasureName, error: float, *, low: 
 def _rows_at(
     reaches: Callable[[int], bool], *, start: int, least: int, within: float = _WITHIN
 ) -> int | None:
-    """Return the rows from which on something is reached, to 1 %; None above a billion."""
+    """Return the rows from which on something is reached, to a factor `within`; None above a billion."""
     low, high, rows = 0, 0, start
     while not (low and high and high <= within * low):
         if reaches(rows):

@@ -14,6 +14,7 @@ from calibcli.stats.gates import judge
 from calibcli.stats.gates import plan as planning
 from calibcli.stats.gates.claim import Ground, Verdict
 from calibcli.stats.gates.other_rules import measured
+from calibcli.stats.gates.rows_needed import BY_SIMULATION
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
 from calibcli.stats.table.grid import grid_of
@@ -242,3 +243,8 @@ def test_absurd_limits_are_answered(measure: MeasureName, limit: float) -> None:
     assert verdict.outcome is VerdictName.INCONCLUSIVE
     assert verdict.needed.to_pass is None
     assert verdict.needed.at_best == 0 or verdict.needed.at_best >= 10**9
+
+
+def test_rows_are_simulated_for_what_plan_simulates() -> None:
+    """But for the ECE, whose formula is as near and takes no time."""
+    assert {*planning.SIMULATED} - {M.ECE} == BY_SIMULATION
