@@ -19,6 +19,7 @@ from calibcli.show.figures.page import (
     Panel,
     Sheet,
     Words,
+    box_of,
     fitted,
     inches_high,
     inches_of,
@@ -71,16 +72,22 @@ def _height(points: SegmentPoints) -> tuple[float, bool]:
 
 
 def _round_rows(ends: tuple[float, float], panel: Panel) -> list[float]:
-    """Return round numbers of rows whose words do not touch each other."""
+    """Return round numbers of rows whose words touch neither each other nor the end of the page."""
     look = panel.look
     low, high = math.floor(math.log10(ends[0])), math.ceil(math.log10(ends[1]))
-    room = inches_wide(panel.main)
+    left, _, right, _ = box_of(panel.main)
+
+    def wide(rows: float) -> float:
+        return inches_of(f"{rows:,.0f}", look.points(TICK))
+
+    def on_page(rows: float) -> bool:
+        along = math.log(rows / ends[0]) / math.log(ends[1] / ends[0])
+        return left + along * (right - left) + 0.5 * wide(rows) <= look.width
+
     for steps in ((1, 2, 5), (1, 3), (1,)):
-        found = [
-            k * 10.0**n for n in range(low, high + 1) for k in steps if ends[0] <= k * 10.0**n <= ends[1]
-        ]
-        needed = sum(inches_of(f"{one:,.0f}", look.points(TICK)) + look.inches(0.12) for one in found)
-        if needed <= room:
+        every = [k * 10.0**n for n in range(low, high + 1) for k in steps]
+        found = [one for one in every if ends[0] <= one <= ends[1] and on_page(one)]
+        if sum(wide(one) + look.inches(0.12) for one in found) <= right - left:
             break
     return found
 
