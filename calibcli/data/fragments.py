@@ -6,6 +6,7 @@ columns of its file and of its path is a piece: what one item of work needs to k
 """
 
 import csv
+import io
 import os
 import re
 import shlex
@@ -17,7 +18,7 @@ from functools import partial
 from itertools import islice
 from operator import or_
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -49,7 +50,7 @@ from calibcli.data.groups import can_be_groups, groups_of
 from calibcli.data.objects import content_of, is_object
 from calibcli.data.outputs import bytes_from
 from calibcli.data.pipes import STDIN, Pipe, hand_on, handed_on
-from calibcli.data.readers import Fragment, partitions_of, reader_of
+from calibcli.data.readers import Fragment, opened_bytes, partitions_of, reader_of
 from calibcli.errors import IdleOption, InputProblem
 from calibcli.families.formats import STREAM
 from calibcli.names import LFS_POINTER, DataFormat
@@ -246,13 +247,18 @@ _LOOKED_AT = 1_000
 def kinds_as_read(fragment: Fragment, header: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Return columns with their types, those of plain text with what their first values read as."""
     reader, path, plain = reader_of(fragment), Path(fragment.path), (DataFormat.CSV, DataFormat.TSV)
-    if fragment.format not in plain or not path.is_file():
+    if fragment.format not in plain or fragment.pipe is not None or not path.is_file():
         return reader.kinds()
     delimiter = fragment.delimiter or ("," if fragment.format is DataFormat.CSV else "\t")
     seen, told = [0] * len(header), partial(_reads_as, decimal=fragment.decimal)
     try:
         # Letters in another encoding change nothing of what numbers are.
-        with path.open(encoding=fragment.encoding or "utf-8-sig", errors="replace", newline="") as file:
+        with (
+            opened_bytes(fragment) as stored,
+            io.TextIOWrapper(
+                cast("IO[bytes]", stored), fragment.encoding or "utf-8-sig", errors="replace", newline=""
+            ) as file,
+        ):
             rows = csv.reader(islice(file, 1 + _LOOKED_AT), delimiter=delimiter)
             next(rows, None)
             # One row after the other: a file may have a million columns.
@@ -260,7 +266,7 @@ def kinds_as_read(fragment: Fragment, header: tuple[str, ...]) -> tuple[tuple[st
                 if len(row) == len(header):
                     seen = list(map(or_, seen, map(told, row)))
     except (OSError, ValueError, LookupError, csv.Error):
-        # Compressed, or else not what it seems: whoever reads the rows says so.
+        # Not what it seems: whoever reads the rows says so.
         return reader.kinds()
     words = {kinds: _word_of(kinds) for kinds in set(seen)}
     return tuple(zip(header, map(words.__getitem__, seen), strict=True))

@@ -19,7 +19,7 @@ import pytest
 from calibcli.data.columns import folded
 from calibcli.data.fragments import kinds_as_read, list_fragments
 from calibcli.documents.artifact import artifact_text
-from calibcli.names import DocumentKind
+from calibcli.names import Compression, DocumentKind
 from calibcli.shell.app import main
 from command_line import CHURN, SAMPLE, Run
 from exported_maps import class_map, one_map
@@ -286,7 +286,7 @@ def test_inspect_looks_at_a_whole_directory(run: Run, tmp_path: Path) -> None:
 
 
 def test_inspect_says_of_each_column_what_its_values_read_as(run: Run, tmp_path: Path) -> None:
-    """By the first rows; a name that is there twice is listed twice, each with its own type."""
+    """By the first rows, compressed or not; a name that is there twice stands twice, each with its type."""
     kinds = {
         "a": ("1", "-7", "whole number"),
         "b": ("1e3", " .5 ", "number"),
@@ -300,8 +300,13 @@ def test_inspect_says_of_each_column_what_its_values_read_as(run: Run, tmp_path:
     rows = [names, *([kinds[name][place] for name in names] for place in (0, 1))]
     with (tmp_path / "a.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)
-    shown = json.loads(run("inspect", tmp_path / "a.csv", "--json").out)["columns"]
-    assert [(one["name"], one["kind"]) for one in shown] == [(name, kinds[name][2]) for name in names]
+    plain = (tmp_path / "a.csv").read_bytes()
+    for compression in Compression:
+        with pa.CompressedOutputStream(str(tmp_path / f"{compression}.csv"), compression.value) as packed:
+            packed.write(plain)
+    for name in ("a", *Compression):
+        shown = json.loads(run("inspect", tmp_path / f"{name}.csv", "--json").out)["columns"]
+        assert [(one["name"], one["kind"]) for one in shown] == [(name, kinds[name][2]) for name in names]
 
 
 def test_inspect_holds_one_row_of_text_at_a_time(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Scores that look like something else, the outputs of a map or percentages, are recognised."""
 
+import gzip
 import json
 import shlex
 from collections.abc import Callable
@@ -300,6 +301,10 @@ def test_a_pattern_leaves_no_numbers_with_a_comma_out(run: Run, tmp_path: Path) 
     found = run(*words, "--decimal", ",")
     assert "3 scores for rain" in found.out
     assert "'fc_note' fits the pattern and is left out: it holds text" in found.out
+    packed = tmp_path / "days.csv.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    again = run("compare", packed, *words[2:], "--decimal", ",", code=0)
+    assert again.out.replace("days.csv.gz", "days.csv") == found.out
 
 
 def test_inspect_takes_marks_in_a_name_for_no_separator(run: Run, tmp_path: Path) -> None:
