@@ -14,7 +14,7 @@ from calibcli.data.row_ids import Fingerprints, mixed
 from calibcli.errors import InputProblem
 from calibcli.names import Purpose, Sign
 from calibcli.options.conditions import Condition, Literal
-from calibcli.options.numerals import number_name, number_of, usual_name
+from calibcli.options.numerals import are_dated_alike, is_dated, number_name, number_of, usual_name
 from calibcli.values import dataclass
 
 _TRUTHS = ("true", "false")
@@ -105,7 +105,8 @@ def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: st
         folded = tuple(Literal(value.text.casefold(), None) for value in condition.values)
         condition = replace(condition, values=folded)
     groups = groups_of(column)
-    verdicts = [_text_satisfies(text, condition, decimal=decimal) for text in groups.text]
+    dated = condition.sign not in _BY_EQUALITY and is_dated(condition.values[0].text)
+    verdicts = [_text_satisfies(text, condition, decimal=decimal, dated=dated) for text in groups.text]
     odd = np.array([one is None for one in verdicts], np.bool_)[groups.code]
     if groups.missing is not None:
         odd &= ~groups.missing
@@ -119,17 +120,23 @@ def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: st
             apart = condition.sign is Sign.UNEQUAL
             meant = f"!={text!r}" if apart else f" in {texts}"
             raise InputProblem(msg, f"put values in quotes to compare text, as in {condition.column}{meant}")
+        if condition.values[0].number is None:
+            msg = f"{where} and {condition.text!r} are no dates written alike with the year first"
+            raise InputProblem(
+                msg, "as text they have the order of letters, not of time: write days like 2024-07-31"
+            )
         msg = f"{where} is not a number, and {condition.text!r} compares numbers"
         raise InputProblem(msg, "put the value in quotes to compare text, or name another column")
     found = np.array([bool(one) for one in verdicts], np.bool_)[groups.code]
     return found if groups.missing is None else found & ~groups.missing
 
 
-def _text_satisfies(text: str, condition: Condition, *, decimal: str) -> bool | None:
+def _text_satisfies(text: str, condition: Condition, *, decimal: str, dated: bool) -> bool | None:
     """Return whether a text does; None where it cannot be said.
 
-    That is where its order among numbers is asked and it is none, and where it is the same number as a value
-    without quotes, as 1.0 is 1: the one who wrote that may mean the number or the text.
+    That is where its order among numbers is asked and it is none, or its order in time where letters have
+    another, and where it is the same number as a value without quotes, as 1.0 is 1: the one who wrote that
+    may mean the number or the text.
     """
     from calibcli.data.values import OPERATORS
 
@@ -141,6 +148,8 @@ def _text_satisfies(text: str, condition: Condition, *, decimal: str) -> bool | 
         return equal == (condition.sign is not Sign.UNEQUAL)
     value = condition.values[0]
     if value.number is None:
+        if dated and not are_dated_alike(text, value.text):
+            return None
         return bool(OPERATORS[condition.sign](text, value.text.strip()))
     number = number_of(text, decimal=decimal)
     return None if number is None else bool(OPERATORS[condition.sign](number, value.number))

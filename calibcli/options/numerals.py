@@ -156,6 +156,10 @@ _EITHER = tuple(
     for one, other in ((_DAY, _ANY_MONTH), (_ANY_MONTH, _DAY))
 )
 
+# Days with the year at their end, and those of which the letters are in the order of time.
+_YEAR_LAST = r"\d{1,2}([-./])\d{1,2}\1(?:\d{4}|\d\d)(?:\D.*)?"
+_YEAR_FIRST = r"(?:19|20)\d\d(?:[-/. ]?(?:[qhs]\d|w\d\d|\d\d(?:[-/.]?\d\d(?:[t ]\d\d.*)?)?))?"
+
 Period = tuple[int, int, int, str]
 
 # What groups of rows without a value are called: they come last.
@@ -189,6 +193,21 @@ def period_of(text: str, ways: Sequence[str] = _PERIODS) -> Period | None:
     month = number.get("month") or 3 * number.get("quarter", 1) - 2
     month = 6 * number["half"] - 5 if "half" in number else month
     return year, month if len(number) > 1 else 0, day, parts.get("time") or ""
+
+
+def is_dated(text: str) -> bool:
+    """Whether a text names a day or a period of a year; a month alone may be any word."""
+    word = text.strip()
+    dated = re.fullmatch(_YEAR_LAST, word) is not None or period_of(word) is not None
+    return dated and re.search(r"\d", word) is not None
+
+
+def are_dated_alike(one: str, other: str) -> bool:
+    """Whether two texts are dates whose letters are in the order of time: the year first, and the same marks."""
+    both = [text.strip().casefold() for text in (one, other)]
+    end = min(map(len, both))
+    marks = {re.sub(r"\d", "0", text[:end]) for text in both}
+    return len(marks) == 1 and all(re.fullmatch(_YEAR_FIRST, text) for text in both)
 
 
 def by_time(names: Sequence[str]) -> list[str]:

@@ -151,6 +151,22 @@ def test_text_compares_as_text_and_dates_by_their_digits() -> None:
     assert rows("f!=true", f=flags) == [False, True, False]
 
 
+@pytest.mark.parametrize(
+    ("value", "later", "earlier"),
+    [
+        ("2024-03-01", "2024-03-01 12:30:00", "2024-02"),
+        ("2024-03", "2024-03-01", "2023-12-31T23:59:59Z"),
+        ("2024-Q2", "2024-Q3", "2024-Q1"),
+        ("2024-W09", "2024-W10", "2023-W52"),
+        ("may", "x", "Jan 2024"),
+        ("1.9.1", "2.0.0", "1.10.0"),
+    ],
+)
+def test_dates_as_text_have_an_order_where_the_year_comes_first(value: str, later: str, earlier: str) -> None:
+    """What is no date with a year has the order of letters."""
+    assert rows(f"d>={value}", d=[later, earlier, None, ""]) == [True, False, False, False]
+
+
 def test_an_identifier_in_quotes_is_not_a_number() -> None:
     """Text equals the same text alone, and large whole numbers are told apart."""
     ids = pa.array(["007", "7", "9007199254740993", "9007199254740992"])
@@ -170,6 +186,13 @@ def test_an_identifier_in_quotes_is_not_a_number() -> None:
         ("x==5", ["1", "5.0", "7"], "'5.0' at row 2 is text, and 'x==5' compares it with a number"),
         ("x!=1e3", ["1", "1000"], "'1000' at row 2 is text"),
         ("x in 1,5", ["5.00"], "'5.00' at row 1 is text"),
+        ("x>=01.03.2024", ["01.03.2024", None], "'01.03.2024' at row 1 and 'x>=01.03.2024' are no dates"),
+        ("x<'2024-03-01'", ["2024-02-29", "31.12.2019"], "'31.12.2019' at row 2"),
+        ("x<2024-03-01", ["2024/01/01"], "'2024/01/01' at row 1"),
+        ("x>2024-9", ["2024-10"], "'2024-10' at row 1"),
+        ("x>'Jan 2024'", ["Feb 2024"], "'Feb 2024' at row 1"),
+        ("x<1/2/24", ["1/3/24"], "'1/3/24' at row 1"),
+        ("x>=2024-01-01", ["unknown"], "'unknown' at row 1"),
         ("x=='a'", [1, 2], "holds int64, and --where compares it with 'a'"),
         ("x==1", [True, False], "holds true and false"),
         ("x<true", [True, False], "holds true and false"),
