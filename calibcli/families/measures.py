@@ -571,8 +571,7 @@ class MeasureName(Explained):
             that are the ends of bias: the best a is the one that gives scores the mean rate of the labels, so
             this is finite-sample. A verdict needs 10. Where φ is above 5/4 slopes are far off, and the
             likelihood may be flat here and steep there: then ends are no nearer than these shifts. With one
-            label only, one end is infinite; the other is where such labels have half the error as
-            probability. None with importance weights.
+            label only, one end is infinite, and the other is such a shift. None with importance weights.
         Assumes: Rows are independent and held out; the log odds of label 1 are the logit of the score plus a
             constant. Where they are not, a is the best such constant.
         Reference: Cox (1958), Biometrika 45; Royall & Tsou (2003), JRSS-B 65, for φ.

@@ -218,7 +218,7 @@ def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) ->
     if found.why is not None:
         because.append(found.why)
     details: dict[str, float | int | str] = {"limited_rows": limited}
-    method = "profile likelihood, no finite fit" if math.isinf(found.value) else found.method
+    method = found.method
     if found.carried is not None:
         details["carried_by"] = found.carried
         if found.carried < _MANY_CARRY and not found.finite_sample:
@@ -304,9 +304,12 @@ class _Cox:
             if points.one_label:
                 side = 1.0 if points.label.all() else -1.0
                 why = f"every label is {int(side > 0.0)}: the fit has no finite intercept"
-                # So many labels, all alike, have this probability where the deviance is that.
-                level = 2.0 * math.log(2.0 / (1.0 - self.confidence))
-                return self._infinite(least=0.0, side=side, why=why, level=level)
+                if table.weighted:
+                    return _Found(side * math.inf, None, f"{NO_WEIGHTED_INTERVAL}; {why}")
+                # How probable such labels are follows from the shift only if the truth is that shift.
+                low, high = self._by_rate()
+                ends = (low, math.inf) if side > 0.0 else (-math.inf, high)
+                return _Found(side * math.inf, ends, why, method=_BY_RATE, finite_sample=True)
         elif points.one_label or points.one_logit:
             same = "score" if float(np.ptp(points.score)) == 0.0 else "logit"
             same = "label" if points.one_label else same
@@ -378,7 +381,8 @@ class _Cox:
             end = self._profile(least).below_infinity(side, level=level)
         except NotConverged:
             return _Found(side * math.inf, None, f"no interval: {why}, and no end can be computed")
-        return _Found(side * math.inf, (end, math.inf) if side > 0.0 else (-math.inf, end), why)
+        ends = (end, math.inf) if side > 0.0 else (-math.inf, end)
+        return _Found(side * math.inf, ends, why, method="profile likelihood, no finite fit")
 
 
 MEASURES: Measures = dict.fromkeys(

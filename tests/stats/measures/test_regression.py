@@ -130,6 +130,28 @@ def test_one_label_leaves_the_shift_one_end() -> None:
     assert cox_measure(M.CITL_LOGIT, table_of([(0.001, 0)])).interval.upper > 8.0
 
 
+@pytest.mark.parametrize(
+    ("scores", "rates", "confidence"),
+    [
+        # Open rows that are certain, among a thousand sure ones that are not as sure as they say.
+        ([(1e-6, 998), (0.5, 2)], [3.0e-3, 0.0], 0.95),
+        ([(1e-6, 998), (0.5, 2)], [7.0e-3, 0.0], 0.999),
+        # The order of the scores is not that of the rates.
+        ([(0.05, 3), (0.9, 22)], [0.05, 0.1], 0.95),
+    ],
+)
+def test_one_label_says_no_more_of_the_shift_than_of_the_mean_rate(
+    scores: list[tuple[float, int]], rates: list[float], confidence: float
+) -> None:
+    """Rates on no shift that give no label 1 with more than half the error leave their best one inside."""
+    places, rows = np.array([one for one, _ in scores]), np.array([many for _, many in scores])
+    assert np.prod((1.0 - np.array(rates)) ** rows) > (1.0 - confidence) / 2.0
+    mean = float(rows @ rates) / rows.sum()
+    found = cox_measure(M.CITL_LOGIT, ScoreTable(places, rows, np.zeros_like(rows)), confidence=confidence)
+    assert float(rows @ expit(logit(places) + found.interval.upper)) / rows.sum() > mean
+    assert found.interval.finite_sample
+
+
 @pytest.mark.parametrize("turn", [False, True])
 @pytest.mark.parametrize("tied", [False, True])
 def test_parted_labels_leave_the_slope_one_end(turn: bool, tied: bool) -> None:  # noqa: FBT001 - parameters of the test
