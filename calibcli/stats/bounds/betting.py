@@ -353,16 +353,22 @@ class Pieces:
         total = self.moments[0] * np.log1p(excess)
         if len(self.moments) > 1:
             share = slope / (1.0 + excess)
-            total += self._expanded(share * values.rise, share * values.bend)
+            total += self._expanded(share * values.rise, share * values.bend if values.bend else None)
         return np.asarray(total.sum(axis=1))
 
-    def _expanded(self, u: Floats, v: Floats) -> Floats:
+    def _expanded(self, u: Floats, v: Floats | None) -> Floats:
         """Sum log(1 + u e + v e^2) as a series in e; j times its coefficients obey a recursion."""
-        before, last = u, 2.0 * v - u * u
-        total = before * self.moments[1] + last * (0.5 * self.moments[2])
+        last, spare = -u * u, u.copy()
+        if v is not None:
+            last += 2.0 * v
+        total = u * self.moments[1] + last * (0.5 * self.moments[2])
+        before, turned = u, -u
         for j in range(3, len(self.moments)):
-            before, last = last, -(u * last + v * before)
-            total += last * (self.moments[j] / j)
+            if v is None:
+                last *= turned
+            else:
+                before, last = last, turned * last - v * before
+            total += np.multiply(last, self.moments[j] / j, out=spare)
         return np.asarray(total)
 
 

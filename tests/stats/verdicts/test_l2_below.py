@@ -103,8 +103,8 @@ def test_promises_follow_the_formula() -> None:
     for limit in (0.01, 0.05):
         rows = planning.as_likely_as_not(rule(limit), GROUND, population)
         assert rows == pytest.approx(energy / limit**2, rel=0.15)
-        off = planning.shifted(population, MeasureName.L2, 0.5 * limit, low=True)
-        assert planning.as_likely_as_not(rule(limit), GROUND, off) > 1.2 * rows
+    off = planning.shifted(population, MeasureName.L2, 0.5 * limit, low=True)
+    assert planning.as_likely_as_not(rule(limit), GROUND, off) > 1.2 * rows
 
 
 def test_single_score_is_judged_by_its_rate() -> None:

@@ -11,8 +11,10 @@ from calibcli.names import MeasureName, Target, VerdictName
 from calibcli.stats.bounds.proportion import unseen_share
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.l2 import linf_below
+from calibcli.stats.gates.plan import Gate
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
+from stats.verdicts.boundary import is_wanted
 from stats.verdicts.boundary import rule as rule_on
 
 SCORE = np.array([0.1, 0.5, 0.9])
@@ -112,24 +114,14 @@ def test_values_not_seen_hold_at_most_what_is_said(world: str, rows: int) -> Non
     assert unseen_share(np.array([rows]), delta=0.05) < 6.0 / rows
 
 
-def test_promised_rows_decide() -> None:
-    """With the rows promised half of calibrated tables pass and of wrong ones fail, with a third few."""
-    rng = np.random.default_rng(2)
-    score, ground = np.array([0.3, 0.7]), Ground(ATOMS, rows_wanted=False)
-    table = ScoreTable(score, np.array([100, 100]), np.array([30, 70]))
-    best = linf_below(table, rule(0.04), ground=Ground(ATOMS)).needed.at_best
-
-    def share(outcome: VerdictName, rows: float, rate: np.ndarray, limit: float) -> float:
-        held = np.full(2, int(rows / 2))
-        tables = [ScoreTable(score, held, rng.binomial(held, rate)) for _ in range(60)]
-        found = [linf_below(one, rule(limit), ground=ground).outcome for one in tables]
-        return found.count(outcome) / 60
-
-    assert 0.3 <= share(VerdictName.PASS, best, score, 0.04) <= 0.75
-    assert share(VerdictName.PASS, best / 3, score, 0.04) <= 0.1
+def test_rows_promised_for_a_fail_decide() -> None:
+    """With them half of tables fail that are as wrong as the estimate without its noise."""
+    rng, score = np.random.default_rng(2), np.array([0.3, 0.7])
     wrong = ScoreTable(score, np.array([60, 60]), np.array([33, 42]))
     needed = linf_below(wrong, rule(0.1), ground=Ground(ATOMS)).needed
     assert needed.error == pytest.approx(0.25, abs=0.01)
     assert needed.to_fail < needed.at_best
-    rate = score + np.array([needed.error, 0.0])
-    assert 0.3 <= share(VerdictName.FAIL, needed.to_fail, rate, 0.1) <= 0.75
+    held, rate = np.full(2, needed.to_fail // 2), score + np.array([needed.error, 0.0])
+    gate = Gate(rule(0.1), Ground(ATOMS), VerdictName.FAIL)
+    tables = [ScoreTable(score, held, rng.binomial(held, rate)) for _ in range(60)]
+    assert 0.3 <= np.mean([is_wanted(gate, one) for one in tables]) <= 0.75

@@ -49,7 +49,7 @@ def gate(
 ) -> planning.Gate:
     """Return a gate that allows an error of at most the limit."""
     rule = Rule("max", measure, Bound.UPPER, Relation.AT_MOST, limit)
-    return planning.Gate(rule, Ground(bins, variance, outputs), wanted)
+    return planning.Gate(rule, Ground(bins, variance, outputs, rows_wanted=False), wanted)
 
 
 def plan(
@@ -118,7 +118,8 @@ def test_one_bound_decides_as_the_verdict_does(measure: MeasureName, wanted: Ver
     bins = ATOMS if few else FIFTEEN
     rows = 500 if measure is MeasureName.L2 else 1_500
     table = population.table(*(one[0] for one in population.drawn(rows, times=1, generator=rng(5))))
-    end = judge(table, gate(measure, 0.05, bins=bins).rule, ground=Ground(bins))
+    usual = gate(measure, 0.05, bins=bins)
+    end = judge(table, usual.rule, ground=usual.ground)
     edge = end.upper if passes else 0.06
     assert edge is not None
     for limit in (0.98 * edge, 1.02 * edge):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from calibcli.names import MeasureName, Target, VerdictName
 from calibcli.stats.bounds.betting import WeighedResiduals, stakes_of_rows
 from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.plan import Gate, is_given
 from calibcli.stats.gates.smece import SmeceGrowth, lower_bound_at, smece_below
 from calibcli.stats.measures.bias import bias, least_by_mean
 from calibcli.stats.measures.smooth_ece import (
@@ -193,25 +194,18 @@ def test_reported_upper_bound_is_the_fixpoint_of_measure() -> None:
     assert interval.upper == pytest.approx(upper_bound(table, residual_series(table), delta=0.05))
 
 
-def test_promised_rows_decide() -> None:
-    """With the rows promised about half of calibrated tables pass."""
+def test_rows_promised_for_a_fail_decide() -> None:
+    """With them about half of tables fail; a mean error takes fewer than one that waves."""
     rng = np.random.default_rng(4)
 
-    def sample(rows: int, error: float = 0.0) -> ScoreTable:
+    def sample(rows: int) -> ScoreTable:
         score = 0.9 * rng.random(rows)
-        return ScoreTable.from_rows(score, rng.random(rows) < score + error)
+        return ScoreTable.from_rows(score, rng.random(rows) < score + 0.1)
 
-    def share(rows: int, limit: float, error: float, wanted: VerdictName) -> float:
-        found = [smece_below(sample(rows, error), rule(limit), ground=GROUND).outcome for _ in range(30)]
-        return found.count(wanted) / 30
-
-    verdict = smece_below(sample(400), rule(0.05), ground=Ground(ATOMS))
-    assert verdict.needed is not None
-    half = verdict.needed.at_best
-    assert share(half, 0.05, 0.0, VerdictName.PASS) == pytest.approx(0.5, abs=0.25)
-    assert share(half // 2, 0.05, 0.0, VerdictName.PASS) <= 0.1
-    failing = SmeceGrowth(sample(2000, 0.1), limit=0.05).rows_to_fail(error=0.1, mean=0.1, delta=0.05)
-    assert share(failing, 0.05, 0.1, VerdictName.FAIL) == pytest.approx(0.5, abs=0.3)
+    failing = SmeceGrowth(sample(2000), limit=0.05).rows_to_fail(error=0.1, mean=0.1, delta=0.05)
+    gate = Gate(rule(0.05), GROUND, VerdictName.FAIL)
+    share = np.mean([is_given(gate, sample(failing)) for _ in range(30)])
+    assert share == pytest.approx(0.5, abs=0.3)
     waves = SmeceGrowth(drawn(1, 2000, 0.2, 1), limit=0.05).rows_to_fail(error=0.12, mean=0.0, delta=0.05)
     assert failing < 0.6 * waves
 
