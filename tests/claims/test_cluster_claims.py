@@ -125,7 +125,11 @@ def sizes_of(z: Floats) -> Floats:
 
 @pytest.mark.parametrize(
     ("larger_are_worse", "count", "confidence"),
-    [(False, 30, 0.995), (False, 20, 0.95), (True, 50, 0.95)],
+    [
+        (False, 30, 0.995),
+        pytest.param(False, 20, 0.95, marks=pytest.mark.slow),
+        pytest.param(True, 50, 0.95, marks=pytest.mark.slow),
+    ],
 )
 def test_intervals_heed_the_longer_tail(larger_are_worse: bool, count: int, confidence: float) -> None:  # noqa: FBT001
     """Of clusters with skewed rates, or more events the larger they are, Student's t alone misses in 2.2 % at

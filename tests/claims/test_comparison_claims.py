@@ -126,7 +126,7 @@ def ranked_world(kind: str, rows: int, rng: np.random.Generator) -> tuple[np.nda
 @pytest.mark.parametrize("times", [10, pytest.param(600, marks=pytest.mark.slow)])
 def test_areas_differ_as_promised(times: int, kind: str) -> None:
     """Of 100 and of 1,000 rows each end misses the difference of areas in the population in 2.5 % at most."""
-    many, truth = ranked_world(kind, 20_000 + 500 * times, generator_of("ranked", kind)), {}
+    many, truth = ranked_world(kind, 5_000 + 500 * times, generator_of("ranked", kind)), {}
     for name in RANKED:
         sides = [Influence.of(name, ScoreTable.from_rows(expit(many[at]), many[2 + at])) for at in (0, 1)]
         values = [side.of_rows(expit(many[at]), many[2 + at]).mean() for at, side in enumerate(sides) if side]

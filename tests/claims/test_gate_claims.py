@@ -142,7 +142,7 @@ def ever_shown(score: float, off: float, *, rows: int, above: bool) -> float:
 
 @short_and_full(
     "score off rows",
-    [(0.02, 0.05, 800)],
+    [(0.02, 0.05, 400)],
     [(0.02, 0.05, 6_000), (0.5, 0.1, 6_000), (0.9, -0.05, 6_000), (0.001, 0.01, 6_000)],
 )
 def test_a_gate_asked_after_every_row_is_seldom_ever_wrong(score: float, off: float, rows: int) -> None:

@@ -63,7 +63,7 @@ def fit(kind: str, table: ScoreTable) -> Recalibrator:
 
 
 @every_kind
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(rows=rows_of_both_labels, order=st.randoms(use_true_random=False), factor=st.integers(2, 5))
 @example(rows=[(0.0, False), (5e-324, True)] * 3, order=random.Random(0), factor=2)  # noqa: S311 - any order
 def test_every_fit_obeys_the_laws(

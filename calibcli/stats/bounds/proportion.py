@@ -296,7 +296,8 @@ class Shares:
 
     Args:
         both: The sum of the shares of each pair, in the order of `combinations`.
-        few: This share is next to none.
+        apart: Size of the correlation of the two of each pair.
+        along: That of the sum of each pair and each share, shape (pairs, shares, places).
 
     References:
         Zou & Donner (2008), Stat. Med. 27, for the method of variance estimates recovery, with correlation.
@@ -307,7 +308,8 @@ class Shares:
     upper: Floats
     both: Floats
     both_lower: Floats
-    few: float
+    apart: Floats
+    along: Floats
 
     @classmethod
     def of(cls, counts: Floats, *, rows: float, confidence: float) -> "Shares":
@@ -317,8 +319,19 @@ class Shares:
         each, place = np.unique(every, return_inverse=True)
         ends = clopper_pearson(each, np.full_like(each, rows), delta_each_side=(1.0 - confidence) / 2.0)
         share, lower, upper = (column[place].reshape(every.shape) for column in (each / rows, *ends))
+        # This share is next to none.
         alone, few = len(counts), normal_quantile(0.5 + 0.5 * confidence) ** 2 / rows
-        return cls(share[:alone], lower[:alone], upper[:alone], share[alone:], lower[alone:], few)
+        pairs = list(combinations(range(alone), 2))
+        apart = [_together(share[one], share[other]) for one, other in pairs]
+        along = [
+            [
+                np.sqrt((share[one] + few) / (total + few)) if one in pair else _together(share[one], total)
+                for one in range(alone)
+            ]
+            for pair, total in zip(pairs, share[alone:], strict=True)
+        ]
+        shares = (share[:alone], lower[:alone], upper[:alone], share[alone:], lower[alone:])
+        return cls(*shares, np.array(apart), np.array(along))
 
     def bounds(self, factors: Floats) -> tuple[Floats, Floats]:
         """Return bounds of the sum of factor times share, at each place; at most two factors have one sign.
@@ -335,8 +348,11 @@ class Shares:
         if max(int(np.sum(one > 0.0, axis=0).max(initial=0)) for one in (factors, -factors)) > 2:
             msg = "more than two factors of one sign: these bounds are known of two at most"
             raise ValueError(msg)
-        value = np.asarray(np.sum(factors * self.share, axis=0))
-        return value - self._reach(factors), value + self._reach(-factors)
+        return self.lower_end(factors), 0.0 - self.lower_end(-factors)
+
+    def lower_end(self, factors: Floats) -> Floats:
+        """Return the lower bound alone."""
+        return np.asarray(np.sum(factors * self.share, axis=0)) - self._reach(factors)
 
     def _reach(self, factors: Floats) -> Floats:
         """Return how far below its estimate the sum may lie."""
@@ -350,14 +366,11 @@ class Shares:
         own = size * np.where(rising, self.share - self.lower, self.upper - self.share)
         of_both = shared * (self.both - self.both_lower)
         square = np.sum(own**2, axis=0) + np.sum(of_both**2, axis=0)
-        for i, j in pairs:
-            apart = np.where(rising[i] == rising[j], 0.0, _together(self.share[i], self.share[j]))
-            square = square + 2.0 * apart * own[i] * own[j]
-        for (pair, part), share in zip(zip(pairs, of_both, strict=True), self.both, strict=True):
-            for i in range(len(factors)):
-                inside = np.sqrt((self.share[i] + self.few) / (share + self.few))
-                along = inside if i in pair else _together(self.share[i], share)
-                square = square + 2.0 * along * own[i] * part
+        for (i, j), apart in zip(pairs, self.apart, strict=True):
+            square = square + 2.0 * np.where(rising[i] == rising[j], 0.0, apart) * own[i] * own[j]
+        for part, along in zip(of_both, self.along, strict=True):
+            for one, size in zip(along, own, strict=True):
+                square = square + 2.0 * one * size * part
         return np.asarray(np.sqrt(square))
 
 

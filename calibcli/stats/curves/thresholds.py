@@ -359,15 +359,17 @@ def standardised_ends(shares: Shares, odds: Floats) -> tuple[Floats, Floats]:
     # With the least share of label 1 that may be, and all of label 0 treated.
     least = -(1.0 + odds) / np.maximum(shares.lower[0] + shares.lower[1], _LEAST_SHARE)
 
-    def end(side: int) -> Floats:
+    def end(sign: float) -> Floats:
         low, high = least, np.ones_like(odds)
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
-            above = shares.bounds(np.stack((1.0 - middle, -middle, -odds)))[side] > 0.0
+            if np.all((middle == low) | (middle == high)):
+                break
+            above = sign * shares.lower_end(sign * np.stack((1.0 - middle, -middle, -odds))) > 0.0
             low, high = np.where(above, middle, low), np.where(above, high, middle)
         return np.asarray(0.5 * (low + high))
 
-    return end(0), end(1)
+    return end(1.0), end(-1.0)
 
 
 def _ranges(at: Floats, holds: Truths) -> tuple[Range, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import feather
 
@@ -114,6 +114,7 @@ def read(*paths: Path | str) -> Gathered:
     return gather([str(path) for path in paths], DROPPING, engine=ThreadEngine(1), limit=None)
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(rows=ROWS)
 def test_every_format_gives_the_same_table(
     rows: Rows, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
@@ -86,6 +86,7 @@ def test_bounds_are_those_of_scipy() -> None:
     assert next(iter(found)) == ("a = 1",)
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     st.integers(0, 10_000),
     st.sampled_from([0.0, 0.15]),

@@ -163,8 +163,6 @@ def test_many_scores_make_the_interval_of_pairs(shift: float, seed: int) -> None
 # Few and even events, and scores that tell them apart a little and well.
 SHORT = (
     ((10, 400), (0.05, 0.001)),
-    ((10, 400), (0.9, 0.05)),
-    ((20, 20), (0.2, 0.05)),
     ((20, 20), (0.7, 0.01)),
 )
 
@@ -290,7 +288,7 @@ def test_interval_of_risk_over_coverage_covers(law: str, times: int) -> None:
         "upside down": (0.9, -0.8, None),
         "risk of 1 %": (0.01, 0.0, None),
     }[law]
-    fine = (np.arange(500_000) + 0.5) / 500_000
+    fine = (np.arange(50_000) + 0.5) / 50_000
     area = float(np.mean(wrong_at(fine, start, rise, most) * weight_at(fine, most)))
     for _ in range(times):
         u = rng.random(100)
@@ -412,7 +410,7 @@ def kept_by_hand(score: np.ndarray, label: np.ndarray) -> list[tuple[float, int,
     return [*found, (-np.inf, score.size, int(label.sum()))]
 
 
-@given(seed=st.integers(0, 10**6), rows=st.integers(2, 300), steps=st.sampled_from([3, 10, 10**6]))
+@given(seed=st.integers(0, 10**6), rows=st.integers(2, 80), steps=st.sampled_from([3, 10, 10**6]))
 def test_cutoff_is_the_lowest_that_leaves_enough(seed: int, rows: int, steps: int) -> None:
     """By these rows and by the bounds of scipy, of ties and none."""
     rng = np.random.default_rng(seed)
@@ -440,7 +438,7 @@ def test_what_is_kept_for_sure_is_as_right_as_asked(world: str, times: int) -> N
     """Scores above the safe cutoff have label 1 in 90 % of the population, but for 2.5 % of the samples."""
     rng, wrong = np.random.default_rng(12), 0
     steps = 10 if world == "ties" else None
-    fine = (np.arange(100_000) + 0.5) / 100_000
+    fine = (np.arange(10_000) + 0.5) / 10_000
 
     def rate(score: np.ndarray) -> np.ndarray:
         if world == "one bad end":

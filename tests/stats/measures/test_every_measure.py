@@ -172,13 +172,11 @@ def test_intervals_enclose_the_value_and_grow_with_confidence(rows: Rows) -> Non
             before[name] = lower, upper
 
 
-@pytest.mark.parametrize("rare", [False, True], ids=["even", "rare"])
-def test_grid_table_gives_the_same_numbers(*, rare: bool) -> None:
+def test_grid_table_gives_the_same_numbers() -> None:
     """On the grid every value agrees to 1e-6, an end to 2e-5 or as draws do, and tests to three digits."""
     rng = np.random.default_rng(5)
-    score = np.concatenate((rng.random(3000), [0.0, 1.0] * (not rare), np.arange(1, 16) / 16))
-    score = np.concatenate((score, rng.beta(0.5, 40.0, 1000))) if rare else score
-    table = ScoreTable.from_rows(score, rng.random(score.size) < (score if rare else 0.1 + 0.8 * score))
+    score = np.concatenate((rng.random(3000), [0.0, 1.0], np.arange(1, 16) / 16, rng.beta(0.5, 40.0, 300)))
+    table = ScoreTable.from_rows(score, rng.random(score.size) < 0.1 + 0.8 * score)
     cells = grid_of(table)
     grid, exact = estimates(cells), estimates(table)
     for name, estimate in exact.items():

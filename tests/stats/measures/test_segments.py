@@ -155,7 +155,7 @@ def test_joint_values_are_those_of_drawn_labels(*, few: bool) -> None:
     seen = are_tested(found, least_rows=20)
     together = joint(entries, found, seen, names="ab", depth=2, error=0.05)
     largest = []
-    for _ in range(400):
+    for _ in range(150):
         other = segments_of(entries_of(level, score, rng.random(240) < score, (3, 2)), depth=2)
         largest.append(other.worth(other.sigma)[seen].max())
     worth = found.worth(found.sigma)[seen]

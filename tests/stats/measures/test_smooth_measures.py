@@ -203,14 +203,14 @@ def test_reference_on_a_scale_is_what_calibrated_labels_give() -> None:
     score = rng.random(2000) ** 1.3
     values = [
         smooth_ece_on(MeasureName.SMECE_LOGIT, ScoreTable.from_rows(score, rng.random(2000) < score)).value
-        for _ in range(20)
+        for _ in range(12)
     ]
     table = ScoreTable.from_rows(score, np.zeros(2000, bool))
     axis = logit_axis(table)
     mean, (low, high) = expected_smece_along(table, axis.places, length=axis.length)
     assert mean == pytest.approx(np.mean(values), rel=0.05)
-    # Of 20 values 10 or more lie inside but with probability 1e-8.
-    assert sum(low <= value <= high for value in values) > 10
+    # Of 12 values 6 or more lie inside but with probability 1e-5.
+    assert sum(low <= value <= high for value in values) >= 6
 
 
 def test_reference_on_a_scale_is_missing_where_it_is_unknown() -> None:
@@ -473,7 +473,7 @@ RARE = {
     "a few rows": np.linspace(0.05, 0.9, 20) ** 2,
     "rare events": np.random.default_rng(1).beta(0.4, 400.0, 300),
     "sure scores": np.concatenate((np.linspace(1e-3, 2e-3, 150), 1.0 - np.linspace(1e-3, 2e-3, 150))),
-    "both": np.concatenate((np.full(2_000, 1e-4), np.linspace(0.1, 0.9, 9))),
+    "both": np.concatenate((np.full(500, 4e-4), np.linspace(0.1, 0.9, 9))),
 }
 
 

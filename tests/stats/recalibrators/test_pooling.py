@@ -113,7 +113,7 @@ def test_fit_on_a_grid_with_its_rows_is_the_exact_fit(
     monkeypatch.setattr(minorant, "_MOST_SEEN", most)
     monkeypatch.setattr(minorant, "_MOST_PARTS", 3 * finer.PARTS)
     rng = np.random.default_rng(shape)
-    for number in range(8 if most > 8 else 4):
+    for number in range(4 if most > 8 else 2):
         rows = crowded(rng, shape)
         if number % 2:
             rows.counts = rng.integers(1, 4, rows.score.size)
