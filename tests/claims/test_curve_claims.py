@@ -62,8 +62,9 @@ def misses(scores: str, rates: str, rows: int, *, repetitions: int) -> Floats:
     counts = np.rint(10_000 * rate(many)).astype(np.int64)
     both = np.column_stack((10_000 - counts, counts)).ravel()
     limit = ScoreTable.from_rows(np.repeat(many, 2), np.tile([False, True], many.size), Weighing(counts=both))
-    truth = np.array([value for value, _, _ in values_of(limit)])
     spline = Spline.fit(limit)
+    gaps = np.abs(spline.predict(many) - many)
+    truth = np.array([gaps.mean(), *np.quantile(gaps, (0.5, 0.9, 1.0), method="inverted_cdf")])
     found = np.zeros((4, 2), np.int64)
     for _ in range(repetitions):
         score = draw(rng, rows)
