@@ -26,12 +26,12 @@ def test_chernoff_bounds_hold_where_all_gaps_have_one_sign() -> None:
     rng = generator_of("chernoff")
     score, truth, rows = np.array([0.3, 0.6]), np.array([0.4, 0.7]), np.array([150, 150])
     missed = np.zeros(2, int)
-    for _ in range(40):
+    for _ in range(20):
         table = ScoreTable(score, rows, rng.binomial(rows, truth))
         counts = counted(table, binned(table, bins_of(Binning.ATOMS, 1, table=table)))
         assert counts is not None
         missed += [most_energy(counts, delta=0.05) < 3.0, least_energy(counts, delta=0.05) > 3.0]
-    assert missed.max() <= most_misses(40, 0.05)
+    assert missed.max() <= most_misses(20, 0.05)
 
 
 @pytest.mark.parametrize(

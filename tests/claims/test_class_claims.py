@@ -113,7 +113,7 @@ def savings_beyond_the_error(rows: int, repetitions: int, *, cooled: float) -> C
     return found
 
 
-@short_and_full("rows times", [(300, 20)], [(30, 2000), (300, 2000), (3000, 2000)])
+@short_and_full("rows times", [(300, 12)], [(30, 2000), (300, 2000), (3000, 2000)])
 def test_what_a_map_saves_is_a_lower_bound_of_the_error(rows: int, times: int) -> None:
     """The best map saves the error itself, another less; either bound is too high in at most 2.5 %."""
     for cooled in (HEAT, 1.5):
@@ -168,7 +168,7 @@ def savings_of_any_class(rows: int, repetitions: int, *, cooled: float) -> Count
     return found
 
 
-@short_and_full("rows times", [(300, 8)], [(50, 600), (1000, 400)])
+@short_and_full("rows times", [(300, 6)], [(50, 600), (1000, 400)])
 def test_what_a_map_saves_in_each_class_is_a_lower_bound_for_all_at_once(rows: int, times: int) -> None:
     """Every class against the rest by itself: any bound is too high in at most 2.5 %."""
     for cooled in (HEAT, 1.5):
@@ -176,7 +176,7 @@ def test_what_a_map_saves_in_each_class_is_a_lower_bound_for_all_at_once(rows: i
         assert max(found.values()) <= most_misses(times, 0.025), cooled
 
 
-@short_and_full("rows times", [(300, 20)], [(200, 600), (2000, 600)])
+@short_and_full("rows times", [(300, 12)], [(200, 600), (2000, 600)])
 def test_errors_by_weights_of_classes_lie_in_their_intervals(rows: int, times: int) -> None:
     """Classes that count for most, for little and for nothing; probabilities too sure, and right."""
     rng = generator_of("classes", "weights", str(rows))

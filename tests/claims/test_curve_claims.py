@@ -196,7 +196,7 @@ def outside(world: str, rows: int, *, repetitions: int) -> int:
 
 @short_and_full(
     "world rows times",
-    [*product(RISING, (30,), (10,)), ("saturated", 300, 10)],
+    [*product(RISING, (30,), (10,)), ("saturated", 150, 8)],
     [(one, *size) for one in RISING for size in ((30, 2_000), (300, 500), (10_000, 200))],
 )
 def test_all_rates_lie_in_the_simultaneous_band(world: str, rows: int, times: int) -> None:

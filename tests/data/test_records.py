@@ -60,7 +60,7 @@ def by_python(text: str) -> list[list[str]] | None:
         return None
 
 
-@settings(max_examples=200)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(text=TEXT, size=st.integers(1, 40))
 def test_rows_are_those_of_pythons_strict_reader(text: str, size: int) -> None:
     """For any quotes, separators and line ends, wherever blocks are cut; where it refuses, this refuses."""

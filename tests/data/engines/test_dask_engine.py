@@ -33,16 +33,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-QUICK = (
-    "parquet where",
-    "csv sample",
-    "csv apply",
-    "fit by",
-    "measure by grid",
-    "segments grid",
-    "verify state",
-    "apply fault",
-)
+QUICK = ("csv apply", "fit by", "segments grid", "verify state", "apply fault")
 
 
 @dataclass

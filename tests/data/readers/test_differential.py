@@ -22,7 +22,7 @@ from odd_files import DUCKDB, PYTHON, Found, Odd, by_others, number, odd_file, u
 PLATT = ROOT / "tests" / "documents" / "frozen" / "platt.json"
 # How many files of each kind; a few with every run, and all with the slow tests.
 KINDS = {"csv": 4000, "jsonl": 2000, "arrow": 400, "arrows": 400, "parquet": 400, "npz": 400}
-FEW = 60
+FEW = 36
 PARTS = 10
 # What calibcli refuses though it is CSV to the letter, and every reader reads it.
 _LOOKS = re.compile(r"the text in quotes that opens on line [\d,]+ holds [\d,]+ lines? that looks? like")
@@ -184,7 +184,7 @@ def test_odd_files_give_the_rows_of_other_readers(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Python, pandas, DuckDB, pyarrow and numpy by themselves: as many rows of the same values, or exit 3."""
-    few = FEW if kind in ("csv", "jsonl") else FEW // 6
+    few = FEW if kind in ("csv", "jsonl") else 10
     came = campaign(kind, range(few), tmp_path, monkeypatch, often=12)
     assert min(came["read"], came["refused"]) > 0
 

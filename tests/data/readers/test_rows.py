@@ -396,8 +396,9 @@ def test_an_arrow_file_whose_footer_leaves_out_batches_is_refused(tmp_path: Path
         assert MORE in ran.err
 
 
-@pytest.mark.parametrize("how", [{}, {"record_batch_size": 700}, {"compression": "zstd"}])
-@pytest.mark.parametrize("more", [0, 12, 300])
+@pytest.mark.parametrize(
+    ("how", "more"), [({}, 0), ({}, 300), ({"record_batch_size": 700}, 12), ({"compression": "zstd"}, 12)]
+)
 def test_arrow_files_of_polars_are_read(how: dict[str, Any], more: int, tmp_path: Path) -> None:
     """Which begin otherwise than those of pyarrow: their schema has no length, however long it is."""
     polars = pytest.importorskip("polars")

@@ -61,7 +61,7 @@ def test_values_that_repeat_are_written_as_each_alone(values: list[float]) -> No
     assert spliced(content, values) == spliced(content, values, size=1)
 
 
-@settings(max_examples=50)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(
     table=st.lists(st.tuples(FIELD, FIELD, VALUE), max_size=8),
     endings=st.lists(st.sampled_from([b"\n", b"\r\n", b"\r"]), min_size=9, max_size=9),

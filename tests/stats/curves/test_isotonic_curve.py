@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -138,6 +138,7 @@ def band_of(table: Table, confidence: float = 0.95) -> IsotonicCurve:
     )
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(rows=some_rows)
 def test_simultaneous_band_is_that_of_exact_tests_of_every_run(rows: list[tuple[float, bool]]) -> None:
     """By loops: the best exact bounds of runs that end up to a score, or start from it; and the p-value."""

@@ -21,7 +21,7 @@ from score_rows import EVEN_SCORES, TEN, Rows, some_rows, table_of, turned, wide
 M = MeasureName
 Numbers = dict[str, float | None]
 # So slow that a failure is shown as it was found.
-LAW = settings(max_examples=4, phases=[Phase.generate])
+LAW = settings(max_examples=3, phases=[Phase.generate])
 # Of these the cuts of weighted rows fall elsewhere than those of counted ones.
 CUT_BY_WEIGHT = (M.ECE_EQUAL_MASS, M.ACE, M.ECE_SWEEP)
 

@@ -53,7 +53,7 @@ from score_rows import PAIRS, table_of, uniform
 
 M = MeasureName
 NAMES = tuple(one for one in MeasureName if one.facts.home in (Home.SMOOTH_ECE, Home.DISTANCE, Home.SMOOTH))
-FEW = settings(max_examples=6)
+FEW = settings(max_examples=4)
 # Steps of 1/400 between the places that moves end on.
 GRID_OF_MOVES = 0.5 / 400**2
 

@@ -83,10 +83,9 @@ def test_error_that_cancels_promises_no_rows_for_a_fail() -> None:
     assert needed is not None
     assert (needed.to_pass, needed.to_fail, needed.within_noise) == (None, None, False)
     tilted = ScoreTable.from_rows(*rows_of(5, 1000, 0.15))
-    shift = dce_below(tilted, rule(0.11), ground=Ground(ATOMS, claims=1000)).needed
-    assert shift is not None
-    assert shift.to_fail is not None
-    assert shift.to_fail > 1000
+    to_fail = DceGrowth(tilted).rows_to_fail(0.11, delta=0.05 / 1000)
+    assert to_fail is not None
+    assert to_fail > 1000
 
 
 def test_rows_promised_for_a_fail_decide() -> None:

@@ -97,19 +97,19 @@ def test_a_value_of_few_rows_is_named_with_what_it_takes() -> None:
 )
 @pytest.mark.parametrize("rows", [30, 200, 1000])
 def test_values_not_seen_hold_at_most_what_is_said(world: str, rows: int) -> None:
-    """Of 200 samples the share of the values that none shows is above the bound in 5 % at most."""
+    """Of 100 samples the share of the values that none shows is above the bound in 5 % at most."""
     chances = {
         "four and one of 1 %": np.array([0.2475] * 4 + [0.01]),
         "like 1 / rank": 1.0 / np.arange(1, 201),
         "a thousand rare ones": np.array([0.9] + [1e-4] * 1000),
-        "all different": np.full(50_000, 2e-5),
+        "all different": np.full(20_000, 5e-5),
     }[world]
     chances /= chances.sum()
     rng, missed = np.random.default_rng(rows), 0
-    for _ in range(200):
+    for _ in range(100):
         counts = rng.multinomial(rows, chances)
         missed += chances[counts == 0].sum() > unseen_share(counts[counts > 0], delta=0.05) + 1e-12
-    assert missed <= 20
+    assert missed <= 14
     assert unseen_share(np.ones(rows, np.int64), delta=0.05) == 1.0
     assert unseen_share(np.array([rows]), delta=0.05) < 6.0 / rows
 

@@ -76,7 +76,7 @@ def test_verdicts_are_right_far_from_the_limit(name: str) -> None:
 @pytest.mark.parametrize("name", ["ece, 1 atoms", "linf, 1 atoms", "bias, 1 atom"])
 def test_claims_judged_together_fail_less_often(name: str) -> None:
     """One of twenty claims fails with a twentieth of delta, and passes as often as alone."""
-    case, times = CASES[name], 100
+    case, times = CASES[name], 60
     alone, together = (
         count_verdicts(
             case,
@@ -146,9 +146,9 @@ def wrong_in(name: str, *, times: int, drawn: bool) -> Counter[VerdictName]:
 
 @pytest.mark.parametrize("name", ["bad value at .5", "thirty rows"])
 def test_wrong_verdicts_on_l2_are_rare_in_hard_worlds(name: str) -> None:
-    """With the error exactly the limit, 500 tables with the same rows at each score."""
-    found = wrong_in(name, times=500, drawn=False)
-    assert max(found[PASS], found[FAIL]) <= most_wrong(500)
+    """With the error exactly the limit, 200 tables with the same rows at each score."""
+    found = wrong_in(name, times=200, drawn=False)
+    assert max(found[PASS], found[FAIL]) <= most_wrong(200)
 
 
 @pytest.mark.slow

@@ -83,8 +83,8 @@ def test_steps_in_single_precision_end_where_those_in_double_do(
 def test_workers_change_no_digit(method: ClassMethod, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of blocks are added in their order, whoever made them."""
     whole = KeptRows.blocks
-    monkeypatch.setattr(KeptRows, "blocks", lambda kept, _: whole(kept, 700))
-    rows = drawn(2, rows=600, classes=4)
+    monkeypatch.setattr(KeptRows, "blocks", lambda kept, _: whole(kept, 350))
+    rows = drawn(2, rows=300, classes=4)
     assert fitted(method, replace(rows, workers=3)).to_dict() == fitted(method, rows).to_dict()
 
 
