@@ -87,7 +87,7 @@ CLASS_MAPS: dict[str, tuple[ClassMethod, R]] = {
 def raw_scores(scale: Scale) -> np.ndarray:
     """Scores of fit rows on a scale, some of them tied, certain or in a corner."""
     rng = np.random.default_rng(5)
-    probability = np.concatenate((rng.beta(0.4, 0.6, 700), np.repeat(rng.random(20), 3), [0.0, 1.0, 1e-9]))
+    probability = np.concatenate((rng.beta(0.4, 0.6, 250), np.repeat(rng.random(20), 3), [0.0, 1.0, 1e-9]))
     if scale is Scale.LOGIT:
         return rng.normal(size=probability.size) * 3.0
     if scale is Scale.PERCENT:

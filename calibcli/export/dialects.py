@@ -393,10 +393,13 @@ def translated(query: str, dialect: SqlDialect) -> str:
         msg = f"sqlglot is not installed, which writes SQL for {dialect.value}"
         raise UsageProblem(msg, "pip install '.[sql]'") from None
     parsed = sqlglot.parse_one(query, into=sqlglot.exp.Select, read="postgres")
-    tree = cast("Select", parsed.transform(partial(_own_words, dialect=dialect)))
+    # Nobody else holds the tree: copies of every part took a fifth of the time.
+    tree = cast("Select", parsed.transform(partial(_own_words, dialect=dialect), copy=False))
 
     def text(part: "Expr") -> str:
-        return str(part.sql(dialect.value, comments=False, unsupported_level=sqlglot.ErrorLevel.RAISE))
+        return str(
+            part.sql(dialect.value, copy=False, comments=False, unsupported_level=sqlglot.ErrorLevel.RAISE)
+        )
 
     def joined(join: "Expr") -> str:
         beside = join.this

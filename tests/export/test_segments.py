@@ -160,6 +160,7 @@ def test_infinite_numbers_are_values_like_others(tmp_path: Path) -> None:
         np.testing.assert_allclose(database.execute(query).df()["calibrated"], expected, rtol=0.0, atol=NEAR)
     module: dict[str, Any] = {}
     exec(export(artifact, ExportAsk(ExportTarget.PYTHON)).decode(), module)  # noqa: S102 - what is tested
-    for rows in (frame, frame.astype({"code": str})):
+    some = frame[:400]
+    for rows in (some, some.astype({"code": str})):
         got = module["calibrate_all"](rows["score"], rows.to_dict("records"))
-        np.testing.assert_allclose(got, expected, rtol=0.0, atol=NEAR)
+        np.testing.assert_allclose(got, expected[:400], rtol=0.0, atol=NEAR)
