@@ -3,6 +3,7 @@
 import functools
 import gc
 import importlib
+import io
 import json
 import os
 import pkgutil
@@ -232,10 +233,11 @@ def real(shared_data: Path) -> Any:
 @pytest.fixture(scope="module")
 def few_draws() -> Iterator[None]:
     """Simulate by a part of the draws: for tests of commands, where no digit of a simulation matters."""
-    ece = plan.SIMULATED[MeasureName.ECE]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(plan.SIMULATED, MeasureName.ECE, replace(ece, effort=plan.Effort(75, 250)))
-        patch.setattr(plan, "_SEGMENTS_EFFORT", plan.Effort(100, 250))
+        for name, simulated in plan.SIMULATED.items():
+            few = plan.Effort(75, 250) if name is MeasureName.ECE else plan.Effort(20, 40)
+            patch.setitem(plan.SIMULATED, name, replace(simulated, effort=few))
+        patch.setattr(plan, "_SEGMENTS_EFFORT", plan.Effort(40, 100))
         for drawing in (if_calibrated.CalibratedDraws.__init__, isotonic.isotonic_curve):
             assert drawing.__kwdefaults__["draws"] > 199
             patch.setitem(drawing.__kwdefaults__, "draws", 199)
@@ -268,8 +270,14 @@ def one_picture(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures are laid out and their files stay empty, for tests of what is said of them."""
-    monkeypatch.setattr(Figure, "savefig", lambda _, target, **__: target.write(b""))
+    """Pictures are laid out and their files stay empty, for tests of what is said; pages have theirs."""
+    save = Figure.savefig
+
+    def saved(figure: Figure, target: Any, **how: Any) -> None:
+        # What stands in a page is read again.
+        save(figure, target, **how) if isinstance(target, io.BytesIO) else target.write(b"")
+
+    monkeypatch.setattr(Figure, "savefig", saved)
 
 
 @contextmanager

@@ -67,11 +67,12 @@ def near(one: str, other: str) -> bool:
 
 
 @pytest.mark.untraced
+@pytest.mark.usefixtures("one_picture", "unrendered")
 @pytest.mark.parametrize("page", WITH_CONSOLE, ids=lambda page: page.name)
 def test_console_blocks_show_what_happens(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every command of the page, in order, in one folder, prints what the page shows."""
+    """Every command of the page, in order, in one folder, prints what the page shows; pictures stay empty."""
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")

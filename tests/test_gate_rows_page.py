@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from calibcli.stats.gates import plan
 from command_line import ROOT
 
 
@@ -51,8 +52,11 @@ def test_every_gate_has_its_rows_on_the_page(page: ModuleType) -> None:
         assert (times > 1.3) == bool(row[7]), row
 
 
-def test_rows_are_simulated_of_measures_that_no_plan_is_for(page: ModuleType) -> None:
+def test_rows_are_simulated_of_measures_that_no_plan_is_for(
+    page: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The page has rows of bias, too, which `plan` does not offer."""
+    monkeypatch.setitem(plan.SIMULATED, page.M.BIAS, plan.Simulated(plan.Effort(20, 60)))
     passing, failing = page.on_errors("bias", page.M.BIAS, "one value, .5", 0.2)
     assert 100 <= passing.today < 300
     assert 100 <= failing.today < 200

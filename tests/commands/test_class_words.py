@@ -34,7 +34,7 @@ def check(diagram: Diagram, added: str, meaning: str) -> None:
     ("view", "one_class", "added", "meaning", "kind"),
     [
         *((*seen, PlotKind.BINNED) for seen in SEEN),
-        *((*SEEN[0], kind) for kind in (PlotKind.RESIDUAL, PlotKind.CUMULATIVE)),
+        (*SEEN[0], PlotKind.CUMULATIVE),
     ],
 )
 def test_title_and_small_print_say_how_classes_are_seen(

@@ -114,7 +114,7 @@ def test_default_candidates_are_tried_from_simple_to_complex(tmp_path: Path) -> 
     assert selection.grouped_by is None
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(order=st.randoms(), grouped=st.booleans())
 def test_order_of_rows_has_no_say(tmp_path: Path, order: "st.random.Random", grouped: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """Shuffled rows give the same bytes, drawn folds or grouped."""
@@ -227,11 +227,11 @@ def test_method_that_cannot_be_fitted_is_listed(tmp_path: Path) -> None:
 
 def test_grid_tables_are_judged_as_exact_ones_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounding to cells moves losses by next to nothing, drawn folds or grouped."""
-    path = write(tmp_path / "p.csv", 3000)
+    path = write(tmp_path / "p.csv", 1200)
     for columns in (ASKED, replace(ASKED, group="g")):
         exact, _ = resolved(path, columns)
         with monkeypatch.context() as patch:
-            patch.setattr(rows, "EXACT_LIMIT", 1000)
+            patch.setattr(rows, "EXACT_LIMIT", 400)
             grid, artifact = resolved(path, columns, reading=Reading())
         assert artifact["fit"]["table"] == "grid"
         assert grid.chosen is exact.chosen

@@ -162,6 +162,7 @@ def test_no_two_values_have_one_name_within_a_key() -> None:
     assert readable_keys(["a=x%2Fb=1/b=1", "a=x/b=1%2Fb=1"], ["a", "b"]) == {}
 
 
+@pytest.mark.usefixtures("one_picture")
 def test_people_read_slashes_where_keys_have_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In text, Markdown and HTML, of measures and of gates; JSON and CSV keep their keys."""
     rng = np.random.default_rng(0)
@@ -173,7 +174,8 @@ def test_people_read_slashes_where_keys_have_none(tmp_path: Path, capsys: pytest
     path = tmp_path / "rows.csv"
     path.write_text("\n".join(["score,label,a,b", *lines]))
     words = [str(path), "-s", "score", "-y", "label", "--by", "a", "--by", "b", "--min-group-rows", "50"]
-    for line in (["measure", *words], ["verify", *words, "--max-ece", "0.2"]):
+    some = ["-m", "ece,brier"]
+    for line in (["measure", *words, *some], ["verify", *words, "--max-ece", "0.2"]):
         for how in ([], ["--format", "md"], ["--format", "html"]):
             if line[0] == "measure" or not how:
                 main([*line, *how])
@@ -182,7 +184,7 @@ def test_people_read_slashes_where_keys_have_none(tmp_path: Path, capsys: pytest
                 assert "%2F" not in shown
         main([*line, "--json"])
         assert '"a=x%2Fy/b=p"' in capsys.readouterr().out
-    main(["report", *words, "-o", str(tmp_path / "page.html")])
+    main(["report", *words, *some, "-o", str(tmp_path / "page.html")])
     assert "%2F" not in (tmp_path / "page.html").read_text()
 
 

@@ -1,6 +1,7 @@
 """Pages that several tests read: each is made once."""
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from calibcli.commands.fit import fit_files
 from calibcli.commands.page import WrittenReport, html_report
-from calibcli.commands.report import ReportRequest
+from calibcli.commands.report import FullReport, ReportRequest, full_report
 from calibcli.names import FitMethod
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.gating import VerifyOptions
@@ -89,8 +90,8 @@ def command_of(request: ReportRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def classes_page(tmp_path_factory: pytest.TempPathFactory) -> WrittenReport:
-    """Return a page about three classes, without rules."""
+def classes_found(tmp_path_factory: pytest.TempPathFactory) -> FullReport:
+    """Return what a page about three classes is made of, without rules."""
     generator = np.random.default_rng(8)
     probs = generator.dirichlet((1.0, 1.0, 1.0), ROWS)
     label = (generator.random(ROWS)[:, None] > probs.cumsum(axis=1)).sum(axis=1)
@@ -100,7 +101,16 @@ def classes_page(tmp_path_factory: pytest.TempPathFactory) -> WrittenReport:
     path = tmp_path_factory.mktemp("classes") / "classes.csv"
     pyarrow.csv.write_csv(pa.table(columns), path)
     request = ReportRequest([str(path)], Columns(None, "label", several=SeveralClasses("p_*")))
-    return html_report(request, PageOptions(), command="calibcli report ...")
+    return full_report(request)
+
+
+@pytest.fixture(scope="module")
+def classes_page(classes_found: FullReport) -> WrittenReport:
+    """Return that page, with the picture that no other page has."""
+    with pytest.MonkeyPatch.context() as patch:
+        some = replace(classes_found, pictures=classes_found.pictures[-1:])
+        patch.setattr("calibcli.commands.page.full_report", lambda _: some)
+        return html_report(ReportRequest([]), PageOptions(), command="calibcli report ...")
 
 
 @pytest.fixture(scope="module", params=["hostile_page", "artifact_page", "classes_page"])

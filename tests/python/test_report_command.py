@@ -9,15 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from calibcli.commands.page import WrittenReport
-from calibcli.commands.report import ReportRequest
 from calibcli.commands.summaries import file_digests
 from calibcli.show import html as writing
 from command_line import Run
 from html_pages import Page
 
 SMALL = ("score,label", "0.2,0", "0.8,1", "0.4,1", "0.6,0", "0.1,0")
-MOST_BYTES = 1_500_000
 
 
 @pytest.fixture
@@ -26,26 +23,6 @@ def small(tmp_path: Path) -> Path:
     path = tmp_path / "small.csv"
     path.write_text("\n".join(SMALL) + "\n")
     return path
-
-
-@pytest.mark.untraced
-def test_the_printed_command_makes_the_same_page(
-    run: Run,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    artifact_request: ReportRequest,
-    artifact_page: WrittenReport,
-) -> None:
-    """What stands at the end of a page, pasted into a shell, gives that page byte for byte; exit code 0."""
-    (command,) = Page(artifact_page.html).said("pre")
-    assert artifact_request.artifact in shlex.split(command)
-    monkeypatch.chdir(tmp_path)
-    ran = run(*shlex.split(command)[1:], code=0)
-    page = Path("report.html").read_bytes()
-    assert page == artifact_page.html.encode()
-    assert len(page) < MOST_BYTES
-    assert ran.out == ""
-    assert "report.html: PASS" in ran.err
 
 
 @pytest.mark.usefixtures("one_picture")

@@ -273,7 +273,7 @@ def test_every_sort_of_picture_is_drawn(tmp_path: Path) -> None:
     matrix = generator.dirichlet([2.0, 1.0, 1.0], 250)
     label = (matrix.cumsum(1) > generator.random((250, 1))).argmax(1)
     # Others of one score and one table take the same way; docs/pictures.md draws each.
-    plain = ["smooth", "cumulative", "decision"]
+    plain = ["smooth", "cumulative"]
     figures = {
         **{kind: calibcli.plot(*pair, kind=kind) for kind in plain},
         "map": calibcli.plot(fitted, kind="map"),

@@ -362,7 +362,7 @@ def test_threads_of_linear_algebra_change_no_digit() -> None:
     )
     here: dict[str, Any] = {}
     exec(code, here)  # noqa: S102 - the same lines, with the threads of this process
-    env = os.environ | {"OPENBLAS_NUM_THREADS": "4"}
+    env = os.environ | {"OPENBLAS_NUM_THREADS": "2"}
     command = [sys.executable, "-c", f"{code}print(found)"]
     ended = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
     assert ended.stdout.strip() == here["found"]

@@ -400,9 +400,11 @@ def test_several_classes_go_into_any_format(run: Run, tmp_path: Path) -> None:
     ("end", "number", "code"),
     [
         ("csv", signal.SIGINT, 130),
-        ("parquet", signal.SIGINT, 130),
         ("parquet", signal.SIGKILL, -9),
-        *(pytest.param(end, signal.SIGINT, 130, marks=pytest.mark.slow) for end in ("jsonl", "arrow")),
+        *(
+            pytest.param(end, signal.SIGINT, 130, marks=pytest.mark.slow)
+            for end in ("parquet", "jsonl", "arrow")
+        ),
         pytest.param("csv", signal.SIGKILL, -9, marks=pytest.mark.slow),
     ],
 )

@@ -201,7 +201,7 @@ def test_workers_and_weights(run: Run, zoo: dict[str, Path], tmp_path: Path) -> 
     twice.write_text(
         "\n".join([header, *(one for one, n in zip(lines, counts, strict=True) for _ in range(n))]) + "\n"
     )
-    words = (*PROBS, "--artifact", zoo["vector"])
+    words = (*PROBS, "--artifact", zoo["vector"], "-m", "class_log_loss,accuracy,brier,top_label_ece")
     weighted = compared(run, path, *words, "-w", "n", "--weights-are", "frequency")
     again = compared(run, twice, *words)
     assert weighted["classes"]["changed"] == again["classes"]["changed"] > 0

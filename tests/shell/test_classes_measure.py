@@ -264,15 +264,16 @@ def test_labels_that_are_read_as_places_are_said(
     expected = (
         "labels are numbers, read as places from 0: 0 = cat, 1 = dog, 2 = fox; --classes names them otherwise"
     )
-    commands = (["measure"], ["verify", "--max-ece", "0.5"], ["fit", "-o", str(tmp_path / "c.json")])
+    measure = ["measure", "-m", "accuracy"]
+    commands = (measure, ["verify", "--max-ece", "0.5"], ["fit", "-o", str(tmp_path / "c.json")])
     for name, *more in commands:
         assert main([name, *words, *more]) in (0, 1, 4)
         printed = capsys.readouterr()
         assert expected in " ".join((printed.out + printed.err).split()), name
-    assert main(["measure", *words, "--json"]) == 0
+    assert main([*measure, *words, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["input"]["notes"] == [expected]
     if labels[0] != "cat":
-        assert main(["measure", *words, "--json", "--classes", "0,1,2"]) == 0
+        assert main([*measure, *words, "--json", "--classes", "0,1,2"]) == 0
         assert json.loads(capsys.readouterr().out)["input"]["notes"] == []
 
 
@@ -287,7 +288,7 @@ def test_labels_that_are_names_are_not_said_to_be_places(
         columns = {f"p_{name}": rows[:, place] for place, name in enumerate(names)}
         given = [names[draw] if names[0] == "cat" else int(names[draw]) for draw in draws]
         pq.write_table(pa.table({**columns, "label": pa.array(given)}), file)
-        assert main(["measure", file, "--probs", "p_*", "-y", "label", "--json"]) == 0
+        assert main(["measure", file, "--probs", "p_*", "-y", "label", "-m", "accuracy", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["input"]["notes"] == []
 
 
@@ -311,19 +312,20 @@ def test_labels_that_are_counted_from_1_are_said_where_the_last_class_is_not_the
     probability[np.arange(300), truth] += 0.6
     columns = {f"p_{name}": column for name, column in zip(names, probability.T, strict=True)}
     path = in_csv(tmp_path / "shifted.csv", {**columns, "label": truth + 1})
-    said = run("measure", path, *PROBS, code=0).out
+    measure = ("measure", *PROBS, "-m", "accuracy")
+    said = run(*measure, path, code=0).out
     way = "--classes 1,2,3" if names[0] == "0" else "take 1 from each"
     right = int((probability.argmax(axis=1) == truth + 1).sum())
     expected = f"to the class before their label, {right} to their label: if labels are counted from 1, "
     assert expected in said
     assert way in said
-    assert "counted from 1" not in run("measure", path, *PROBS, "--classes", "1,2,3", code=0).out
+    assert "counted from 1" not in run(*measure, path, "--classes", "1,2,3", code=0).out
     # Where the first class is really not there, its probabilities are small.
     away = {
         f"p_{name}": column for name, column in zip(names, np.roll(probability, 1, axis=1).T, strict=True)
     }
     other = in_csv(tmp_path / "away.csv", {**away, "label": truth + 1})
-    assert "counted from 1" not in run("measure", other, *PROBS, code=0).out
+    assert "counted from 1" not in run(*measure, other, code=0).out
 
 
 def test_rules_of_all_classes_are_judged_beside_others(run: Run, large_zoo: Path) -> None:

@@ -1,7 +1,5 @@
 """What comes first: what was asked for, and the worst group or class."""
 
-import csv
-import io
 import json
 import re
 from pathlib import Path
@@ -180,21 +178,20 @@ def test_what_is_neither_good_nor_bad_orders_nothing(run: Run, groups: Path) -> 
     assert "Groups are listed" not in tests
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_lines_of_very_many_groups_have_what_a_table_shows(
-    run: Run, groups: Path, form: str, monkeypatch: pytest.MonkeyPatch
+    run: Run, groups: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same numbers as those of few groups have, a note beside them, and no more than a table takes."""
     words = ["measure", groups, "-s", "s", "-y", "y", "--by", "g", "--format"]
 
     def rows(out: str) -> dict[tuple[str, str], list[object]]:
-        every = csv.DictReader(io.StringIO(out)) if form == "csv" else map(json.loads, out.splitlines())
+        every = map(json.loads, out.splitlines())
         columns = ("value", "lower", "upper", "confidence", "method", "rows", "positive", "mean_score")
         return {(one["slice"], one["name"]): [one[column] for column in columns] for one in every}
 
-    every = rows(run(*words, form).out)
+    every = rows(run(*words, "jsonl").out)
     monkeypatch.setattr("calibcli.commands.measure.MOST_SLICES", 3)
-    found = run(*words, form)
+    found = run(*words, "jsonl")
     said = (
         "as there are over 3, each of 4 groups has ece, smece, bias and brier: what a table shows of groups"
     )
@@ -209,16 +206,16 @@ def test_lines_of_very_many_groups_have_what_a_table_shows(
     shown = ["bias", "brier", "ece", "smece"]
     assert all(sorted(one["measures"]) == shown for one in document["slices"].values())
     assert said in " ".join(document["notes"])
-    assert "each of 4 groups has what -m names: what a table shows" in run(*words, form, "-m", "bias").err
+    assert "each of 4 groups has what -m names: what a table shows" in run(*words, "jsonl", "-m", "bias").err
     # Classes are no groups, and keep what they have.
-    classes = ["measure", groups, "--probs", "p_*", "-y", "c", "--by", "g", "--format", form]
+    classes = ["measure", groups, "--probs", "p_*", "-y", "c", "--by", "g", "--format", "jsonl"]
     beside = rows(run(*classes).out)
     monkeypatch.undo()
     assert {key: one for key, one in rows(run(*classes).out).items() if not key[0].startswith("g=")} == {
         key: one for key, one in beside.items() if not key[0].startswith("g=")
     }
     monkeypatch.setattr("calibcli.commands.measure.MOST_BRIEF_SLICES", 3)
-    assert "makes over 3 groups" in run(*words, form).err
+    assert "makes over 3 groups" in run(*words, "jsonl").err
 
 
 def test_measures_of_all_classes_are_said_to_be_of_no_group(run: Run, groups: Path) -> None:

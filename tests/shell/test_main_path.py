@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tracemalloc
 import unicodedata
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pyarrow as pa
@@ -83,15 +82,6 @@ def test_gate_passes_repaired_scores_and_fails_raw_ones(run: Run, artifact: Path
     assert (raw.code, repaired.code) == (1, 0)
     assert "FAIL" in raw.out
     assert "PASS" in repaired.out
-
-
-@pytest.mark.untraced
-def test_plot_writes_png_and_svg(run: Run, tmp_path: Path) -> None:
-    """Both kinds and both formats."""
-    for kind, suffix in (("smooth", "svg"), ("binned", "png")):
-        run("plot", EVALUATION, *CHURN, "--kind", kind, "-o", tmp_path / f"a.{suffix}", code=0)
-    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    assert ET.parse(tmp_path / "a.svg").getroot().tag.endswith("svg")  # noqa: S314 - our own file
 
 
 def test_inspect_says_what_each_kind_of_file_is(run: Run, artifact: Path, tmp_path: Path) -> None:

@@ -33,14 +33,13 @@ def ever_new(rows: int, more: str = "") -> str:
     return "".join(f'{{"score":{k % 97 / 97},"k{k}":{k}{more}}}\n' for k in range(rows))
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_a_table_that_would_be_empty_is_refused_with_a_way_out(run: Run, artifact: str, suffix: str) -> None:
+def test_a_table_that_would_be_empty_is_refused_with_a_way_out(run: Run, artifact: str) -> None:
     """The keys are counted, not the fields: 2,500 rows would be 6 million of these."""
     Path("keys.jsonl").write_text(ever_new(2_500))
-    ended = run("apply", artifact, "keys.jsonl", "-o", f"out.{suffix}", code=3)
+    ended = run("apply", artifact, "keys.jsonl", "-o", "out.parquet", code=3)
     assert "2,501 keys, of which a row has 2: nearly all columns are empty" in ended.err
     assert "--keep" in ended.err
-    assert not Path(f"out.{suffix}").exists()
+    assert not Path("out.parquet").exists()
 
 
 def test_the_ways_out_lead_out(run: Run, artifact: str) -> None:
@@ -133,17 +132,18 @@ def test_a_header_of_very_many_columns_is_looked_into_once(run: Run, artifact: s
 
 
 @pytest.mark.parametrize("depth", [400, 100_000])
-@pytest.mark.parametrize("opened", ['{"a":', "["])
-def test_values_within_values_end_no_process(run: Run, artifact: str, depth: int, opened: str) -> None:
+def test_values_within_values_end_no_process(run: Run, artifact: str, depth: int) -> None:
     """Whoever makes a type of each level needs room for all; what is not looked into may be as deep."""
-    deep = opened * depth + "1" + ("}" if opened == '{"a":' else "]") * depth
-    rows = '{"score":0.5,"label":1}\n{"score":0.25,"label":0}\n' * 20
-    Path("deep.jsonl").write_text(f'{rows}{{"score":0.5,"label":1,"x":{deep}}}\n')
-    lines = (
-        ["apply", artifact, "deep.jsonl", "-o", "out.parquet"],
-        ["apply", artifact, "deep.jsonl", "-o", "out.jsonl"],
-        ["measure", "deep.jsonl", "--metric", "brier"],
-    )
+    lines = []
+    for name, opened, closed in (("objects", '{"a":', "}"), ("lists", "[", "]")):
+        deep = opened * depth + "1" + closed * depth
+        rows = '{"score":0.5,"label":1}\n{"score":0.25,"label":0}\n' * 20
+        Path(f"{name}.jsonl").write_text(f'{rows}{{"score":0.5,"label":1,"x":{deep}}}\n')
+        lines += [
+            ["apply", artifact, f"{name}.jsonl", "-o", f"{name}.parquet"],
+            ["apply", artifact, f"{name}.jsonl", "-o", f"out-{name}.jsonl"],
+            ["measure", f"{name}.jsonl", "--metric", "brier"],
+        ]
     if depth < 500:
         codes = [run(*words).code for words in lines]
     else:
@@ -151,5 +151,5 @@ def test_values_within_values_end_no_process(run: Run, artifact: str, depth: int
         program = f"from calibcli.shell.app import main\nexit(repr([main(words) for words in {lines!r}]))"
         ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, timeout=60)
         codes = json.loads(ended.stderr.splitlines()[-1])
-    assert codes[0] == (0 if depth < 500 else 3)
-    assert {*codes[1:]} <= {0, 3}
+    assert codes[::3] == [0 if depth < 500 else 3] * 2
+    assert {*codes} <= {0, 3}

@@ -55,7 +55,8 @@ def test_every_command_and_format_says_so(run: Run, applied: Path, tmp_path: Pat
     """Where bins were not named and matter; rows of CSV and JSON Lines say it on standard error."""
     requested = [applied / "few_applied.csv", "-y", "label"]
     one = [*requested, "-s", "calibrated"]
-    lines = [["measure", *one, "--format", name] for name in ("table", "md", "json", "jsonl", "csv")]
+    measure = ["measure", "-m", "ece"]
+    lines = [[*measure, *one, "--format", name] for name in ("table", "md", "json", "jsonl", "csv")]
     lines += [["verify", *one, "--max-ece", "0.4", "--format", name] for name in ("table", "json", "csv")]
     lines += [["plot", *one, "--kind", "binned", "-o", tmp_path / "out.svg"]]
     further = [*requested, "-s", "score", "-s", "calibrated", "-m", "ece"]
@@ -65,12 +66,12 @@ def test_every_command_and_format_says_so(run: Run, applied: Path, tmp_path: Pat
         assert ended.code in (0, 4), ended.err
         assert SAID in " ".join((ended.out + ended.err).split()).replace("\\-", "-"), words
     for words in (
-        ["measure", *one, "--bins", "15"],
-        ["measure", *one, "--binning", "equal-width"],
+        [*measure, *one, "--bins", "15"],
+        [*measure, *one, "--binning", "equal-width"],
         ["measure", *one, "--metric", "brier"],
-        ["measure", *requested, "-s", "score"],
+        [*measure, *requested, "-s", "score"],
         ["verify", *one, "--max-smece", "0.5"],
-        ["measure", applied / "few.csv", "--artifact", applied / "cal.json"],
+        [*measure, applied / "few.csv", "--artifact", applied / "cal.json"],
     ):
         ended = run(*words)
         assert SAID not in " ".join((ended.out + ended.err).split()), words
@@ -213,12 +214,12 @@ def test_outcomes_in_reverse_are_asked_about(run: Run, tmp_path: Path) -> None:
     label = np.where(rng.random(400) < score, "died", "lived")
     path = in_csv(tmp_path / "cohort.csv", {"risk": score, "chance": 1.0 - score, "outcome": label})
     words = ("-s", "risk", "-y", "outcome", "--positive")
-    assert "(AUROC 0.1" in run("measure", path, *words, "lived").out
-    first = run("measure", path, *words, "lived").out.split("\n")[0]
-    assert first.startswith("The score ranks the wrong way: is the outcome coded in reverse? The higher the")
-    assert "wrong way" not in run("measure", path, *words, "died").out
-    assert REVERSED in run("measure", path, *words, "lived").out
-    assert REVERSED not in run("measure", path, *words, "died").out
+    lived, died = (run("measure", path, *words, one).out for one in ("lived", "died"))
+    assert "(AUROC 0.1" in lived
+    assert lived.startswith("The score ranks the wrong way: is the outcome coded in reverse? The higher the")
+    assert REVERSED in lived
+    assert "wrong way" not in died
+    assert REVERSED not in died
     assert "column 'chance': the higher" in run("measure", path, "-s", "chance", *words, "died").out
     assert REVERSED in run("verify", path, *words, "lived", "--max-ece", "0.9").out
 

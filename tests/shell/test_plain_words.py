@@ -37,7 +37,7 @@ WORDS = st.one_of(
 
 @pytest.mark.skipif(not OPTIONS, reason="a framework that asks nobody else")
 @given(place=st.integers(0, max(len(OPTIONS) - 1, 0)), word=WORDS, data=st.data())
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_what_is_taken_plainly_is_what_the_framework_takes(place: int, word: str, data: Any) -> None:
     """Either the same value of the same type, or nothing, so that the framework is asked."""
     option = OPTIONS[place]

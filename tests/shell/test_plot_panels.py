@@ -22,7 +22,9 @@ from calibcli.options.rows import Columns
 from command_line import CHURN, SAMPLE, Make, Ran, Run, in_csv
 
 EVALUATION = SAMPLE / "churn_evaluation.parquet"
+CANCER = SAMPLE / "breast_cancer_evaluation.csv"
 FOREST = SAMPLE / "digits_forest_evaluation.csv"
+CHOSEN = Columns("score", "label")
 
 
 @pytest.fixture
@@ -59,9 +61,9 @@ def test_scores_groups_and_classes_are_drawn(run: Run, rows: Path, tmp_path: Pat
 
 def test_compare_is_short_for_a_kind_and_an_artifact(run: Run, artifact: Path, tmp_path: Path) -> None:
     """Both give the same bytes."""
-    one, other = tmp_path / "one.png", tmp_path / "other.png"
-    words = ("plot", EVALUATION, *CHURN)
-    assert "recalibrated less raw: -" in drawn(run(*words, "--compare", artifact, "-o", one), one)
+    one, other = tmp_path / "one.svg", tmp_path / "other.svg"
+    words = ("plot", CANCER, *CHURN, "--size", "column")
+    assert "recalibrated less raw: +" in drawn(run(*words, "--compare", artifact, "-o", one), one)
     assert run(*words, "--kind", "compare", "--artifact", artifact, "-o", other).code == 0
     assert one.read_bytes() == other.read_bytes()
 
@@ -86,9 +88,6 @@ def test_kinds_are_completed(shell: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("COMP_WORDS", "calibcli plot --kind c")
     monkeypatch.setenv("COMP_CWORD", "3")
     assert set(shell().out.split()) == {"compare", "classes", "clinical", "cumulative"}
-
-
-CANCER = SAMPLE / "breast_cancer_evaluation.csv"
 
 
 def test_diagram_needs_no_file_and_says_the_error(run: Run) -> None:
@@ -139,12 +138,19 @@ def test_an_output_of_ascii_gets_ascii() -> None:
 
 
 def test_a_report_is_drawn_as_its_files_are(run: Run, tmp_path: Path) -> None:
-    """The same diagram from what `measure` wrote."""
+    """The same diagram from what `measure` wrote, in letters, and of residuals number by number."""
     report = tmp_path / "report.json"
     run("measure", CANCER, "-s", "score", "-y", "label", "--json", "-o", report, "-q")
     files = run("plot", CANCER, "-s", "score", "-y", "label", "--terminal")
     again = run("plot", report, "--terminal", code=0)
     assert again.out == files.out
+    one, other = (
+        diagram_of(PlotRequest([str(path)], columns, kind=PlotKind.RESIDUAL)).drawn
+        for path, columns in ((CANCER, CHOSEN), (report, Columns()))
+    )
+    assert (one.caption, one.foot) == (other.caption, other.foot)
+    for name in ("score", "residual", "lower", "upper"):
+        np.testing.assert_array_equal(getattr(one.picture, name), getattr(other.picture, name))
 
 
 def test_a_picture_can_be_written_beside(run: Run, tmp_path: Path) -> None:
@@ -232,17 +238,14 @@ def test_cumulative_is_captioned_by_its_tests(run: Run, tmp_path: Path, rows: in
         assert f"{words} {statistic:.3g} ({p_words})" in said
 
 
-@pytest.mark.parametrize("cut", [("--bins", 5), ("--binning", "equal-mass")])
-def test_bins_ask_for_the_diagram_of_bins(
-    run: Run, thousand: Path, tmp_path: Path, cut: tuple[object, ...]
-) -> None:
+def test_bins_ask_for_the_diagram_of_bins(run: Run, thousand: Path) -> None:
     """Without a kind: the smooth diagram was drawn, and the bins passed over in silence."""
-    words = ("plot", thousand, *COLUMNS, *cut)
-    drawn, named = (tmp_path / f"{name}.svg" for name in ("drawn", "named"))
-    assert "binned ECE" in run(*words, "-o", drawn).err
-    assert "binned ECE" in run(*words, "--kind", "binned", "-o", named).err
-    assert drawn.read_bytes() == named.read_bytes()
-    assert "Clopper-Pearson" in run(*words, "--terminal").out
+    for cut in (("--bins", 5), ("--binning", "equal-mass")):
+        words = ("plot", thousand, *COLUMNS, *cut, "--terminal")
+        shown = run(*words).out
+        assert "binned ECE" in shown
+        assert "Clopper-Pearson" in shown
+        assert shown == run(*words, "--kind", "binned").out
 
 
 @pytest.mark.usefixtures("unrendered")
@@ -256,16 +259,6 @@ def test_residual_is_captioned_by_its_error(run: Run, thousand: Path, tmp_path: 
     assert f"binned ECE {report['ece']['value']:.4f}" in said
 
 
-def test_residual_of_a_report_is_that_of_its_rows(run: Run, thousand: Path, tmp_path: Path) -> None:
-    """Byte by byte."""
-    report = tmp_path / "report.json"
-    assert run("measure", thousand, *COLUMNS, "--json", "-o", report).code == 0
-    of_report, of_rows = tmp_path / "of_report.svg", tmp_path / "of_rows.svg"
-    drawn(run("plot", report, "--kind", "residual", "-o", of_report), of_report)
-    drawn(run("plot", thousand, *COLUMNS, "--kind", "residual", "-o", of_rows), of_rows)
-    assert of_report.read_bytes() == of_rows.read_bytes()
-
-
 @pytest.mark.usefixtures("unrendered")
 def test_importance_weights_leave_no_test(run: Run, csv_of: Make, tmp_path: Path) -> None:
     """The distance is named instead."""
@@ -276,32 +269,24 @@ def test_importance_weights_leave_no_test(run: Run, csv_of: Make, tmp_path: Path
     assert "no test" in said
 
 
-CHOSEN = Columns("score", "label")
 IN_PICTURE = fit_rows_foot((FIT_ROWS,))[0]
 _OF_PARTS = (PlotKind.CLASSES, PlotKind.GROUPS, PlotKind.TREND, PlotKind.SEGMENTS, PlotKind.HEATMAP)
 _OF_PARTS += (PlotKind.MONITOR,)
 KINDS = [kind for kind in PlotKind if kind not in _OF_PARTS]
 
 
-@pytest.fixture
-def fitted(run: Run, thousand: Path) -> str:
-    """A map that was fitted to the rows."""
-    path = str(thousand.with_name("cal.json"))
-    assert run("fit", thousand, "-s", "score", "-y", "label", "-o", path).code == 0
-    return path
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_pictures_of_the_fit_rows_say_so(kind: PlotKind, thousand: Path, fitted: str) -> None:
+def test_pictures_of_the_fit_rows_say_so(run: Run, thousand: Path, tmp_path: Path) -> None:
     """Whatever is drawn through the artifact, and it is what was asked for; without it nothing is said."""
-    flattering = diagram_of(PlotRequest([str(thousand)], CHOSEN, kind=kind, artifact=fitted))
-    assert flattering.drawn.picture.kind is kind
-    assert FIT_ROWS in flattering.notes
-    assert IN_PICTURE in flattering.drawn.foot
-    if kind is PlotKind.BINNED:
-        plain = diagram_of(PlotRequest([str(thousand)], CHOSEN, kind=kind))
-        assert FIT_ROWS not in plain.notes
-        assert IN_PICTURE not in plain.drawn.foot
+    fitted = tmp_path / "cal.json"
+    run("fit", thousand, *COLUMNS, "-m", "histogram", "-o", fitted, code=0)
+    for kind in KINDS:
+        flattering = diagram_of(PlotRequest([str(thousand)], CHOSEN, kind=kind, artifact=str(fitted)))
+        assert flattering.drawn.picture.kind is kind
+        assert FIT_ROWS in flattering.notes, kind
+        assert IN_PICTURE in flattering.drawn.foot, kind
+    plain = diagram_of(PlotRequest([str(thousand)], CHOSEN, kind=PlotKind.BINNED))
+    assert FIT_ROWS not in plain.notes
+    assert IN_PICTURE not in plain.drawn.foot
 
 
 def test_groups_of_the_fit_rows_say_so_and_so_does_their_report(

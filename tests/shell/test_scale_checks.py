@@ -147,10 +147,10 @@ def test_rows_of_classes_on_another_scale_are_refused(
         for place, words in enumerate(
             (
                 ["apply", artifact, requested, "-o", tmp_path / f"{name}.csv"],
-                ["measure", requested, *OF_CLASSES, "--artifact", artifact],
+                ["measure", requested, *OF_CLASSES, "--artifact", artifact, "-m", "accuracy"],
                 [*gate, requested],
                 [*gate, requested, "--state", tmp_path / f"{name}.json"],
-                ["compare", requested, *OF_CLASSES, "--artifact", artifact],
+                ["compare", requested, *OF_CLASSES, "--artifact", artifact, "-m", "accuracy"],
             )
         ):
             ended = run(*words)
@@ -235,18 +235,18 @@ def test_logarithms_that_no_double_can_tell_from_0_or_1_are_counted(run: Run, tm
         return [note.partition(",")[0] for note in json.loads(run(*words, "--json").out)["notes"]]
 
     one, zero = ("with log-odds above 36.7 have a score of exactly 1", "rows with log-odds below -745 have")
-    assert notes("measure", *asked, "logit", "-s", "a") == [
+    assert notes("measure", *asked, "logit", "-s", "a", "-m", "brier") == [
         f"40 rows {one}",
         f"20 {zero} a score of exactly 0",
     ]
     alone = notes("measure", *asked, "logit", "-s", "a", "-m", "brier", "--limit", 1)
     assert alone[-1].startswith("1 row with log-odds above 36.7 has a score")
-    assert notes("compare", *asked, "logit", "-s", "a", "-s", "b")[-3:] == [
+    assert notes("compare", *asked, "logit", "-s", "a", "-s", "b", "-m", "brier")[-3:] == [
         f"column 'a': 40 rows {one}",
         f"column 'a': 20 {zero} a score of exactly 0",
         f"column 'b': 20 rows {one}",
     ]
-    few = ("--where", "b < 1.5", "--where", "a < 0")
+    few = ("-m", "brier", "--where", "b < 1.5", "--where", "a < 0")
     assert notes("measure", *asked, "logprob", "-s", "b", *few)[-1:] != ["20 rows with log-probabilities"]
     assert notes("measure", *asked, "logprob", "-s", "a", *few)[-1].startswith(
         "20 rows with log-probabilities"

@@ -207,7 +207,8 @@ def test_rows_that_stand_for_none_are_counted(run: Run, tmp_path: Path, form: st
 
 @pytest.mark.parametrize("meaning", ["importance", "frequency"])
 @pytest.mark.parametrize(
-    "words", ["measure -s a -y hit", "measure --probs p_* -y kind", "compare -s a -s b -y hit"]
+    "words",
+    ["measure -s a -y hit", "measure --probs p_* -y kind -m class_log_loss,ece", "compare -s a -s b -y hit"],
 )
 def test_a_certain_and_wrong_row_of_weight_0_changes_nothing(
     run: Run, tmp_path: Path, words: str, meaning: str

@@ -38,9 +38,7 @@ def batch_of(tmp_path: Path) -> Make:
     return write
 
 
-@pytest.mark.parametrize(
-    ("kind", "more"), [("csv", ()), ("parquet", ("--id", "id")), ("csv", ("--where", "half==x"))]
-)
+@pytest.mark.parametrize(("kind", "more"), [("csv", ()), ("parquet", ("--id", "id", "--where", "half==x"))])
 def test_months_of_one_file_are_batches_in_the_order_of_time(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, more: tuple[str, ...]
 ) -> None:

@@ -14,6 +14,8 @@ from calibcli.shell.app import main
 from calibcli.show.as_data import COLUMNS
 from command_line import CHURN
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 STRANGE = ["=1+1", "+cmd", "-2", "@SUM(A1)", "\tx", 'a,"b"\nc', "\x1b[31mred", "Zürich", "plain"]
 Told = Callable[..., str]
 

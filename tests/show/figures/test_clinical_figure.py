@@ -19,6 +19,8 @@ from calibcli.stats.recalibrators.newton import logistic, logit
 from calibcli.stats.recalibrators.spline import Spline
 from calibcli.stats.table import ScoreTable
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 WORDS = Words("preds.csv: score", ("O/E 1.00",))
 NAMES = ("O/E ratio", "CITL", "Slope", "ICI (spline)", "AUROC")
 BOX = tuple((name, "1.02 (0.82 to 1.24)") for name in NAMES)
@@ -31,8 +33,9 @@ def table_of(power: float) -> ScoreTable:
     return ScoreTable.from_rows(score, rng.random(400) < score**power)
 
 
-@pytest.mark.parametrize("size", FigureSize)
-@pytest.mark.parametrize(("power", "upper"), [(2.0, True), (0.1, False)])
+@pytest.mark.parametrize(
+    ("size", "power", "upper"), list(zip(FigureSize, (2.0, 0.1, 0.1), (True, False, False), strict=True))
+)
 def test_numbers_stand_in_the_free_corner(size: FigureSize, power: float, *, upper: bool) -> None:
     """Names and numbers line by line, within the axes, above the curve or below it."""
     curve = clinical_curve(table_of(power), smoother=Smoother.LOESS, box=BOX, confidence=0.95, seed=0)

@@ -16,7 +16,7 @@ from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, residual_curve, smooth_curve
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
-from picture_checks import clashes, content
+from picture_checks import clashes
 
 WORDS = Words(
     "a/long/path/to/the/predictions/of/a/model.parquet: score", ("what it shows 0.0123",), ("Small.",)
@@ -77,7 +77,7 @@ def drawn(kind: PlotKind, shape: str, look: tuple[FigureSize, Theme] = LOOKS[0])
     [
         (shape, kind, LOOKS[(row + 2 * column) % len(LOOKS)])
         for (row, shape), (column, kind) in product(enumerate(SHAPES), enumerate(KINDS))
-        if (row + column) % 3
+        if (row + column) % 3 == 1
     ],
 )
 def test_no_text_overlaps(shape: str, kind: PlotKind, look: tuple[FigureSize, Theme]) -> None:
@@ -94,12 +94,6 @@ def test_scores_by_log_odds(kind: PlotKind) -> None:
         )
         assert clashes(figure) == []
         assert any("log-odds" in text.get_text() for text in figure.texts)
-
-
-@pytest.mark.parametrize("kind", KINDS[:2])
-def test_one_curve_is_one_file(kind: PlotKind) -> None:
-    """The same bytes twice."""
-    assert content(drawn(kind, "ten scores"), "svg") == content(drawn(kind, "ten scores"), "svg")
 
 
 def test_curves_are_drawn_where_they_are() -> None:

@@ -111,10 +111,8 @@ SOME = tuple(TABLES)
 SMOOTH, BINNED, LOGIT = PlotKind.SMOOTH, PlotKind.BINNED, AxisScale.LOGIT
 COLUMN, PAGE, SLIDE = FigureSize
 CASES = [
-    (SOME, BINNED, PAGE, LINEAR),
     (SOME, BINNED, COLUMN, LINEAR),
-    (SOME, BINNED, SLIDE, LINEAR),
-    (("fifty rows", "one row", "weighted", "saturated", "ten scores"), SMOOTH, PAGE, LINEAR),
+    (SOME, BINNED, PAGE, LINEAR),
     (("fifty rows", "one row", "weighted", "saturated", "ten scores"), SMOOTH, SLIDE, LINEAR),
     (("rare events", "rows at 0 only"), BINNED, COLUMN, LINEAR),
     (("rare events", "fifty million rows", "one label only"), SMOOTH, PAGE, LOGIT),
