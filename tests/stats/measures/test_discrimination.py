@@ -410,7 +410,7 @@ def kept_by_hand(score: np.ndarray, label: np.ndarray) -> list[tuple[float, int,
     return [*found, (-np.inf, score.size, int(label.sum()))]
 
 
-@given(seed=st.integers(0, 10**6), rows=st.integers(2, 80), steps=st.sampled_from([3, 10, 10**6]))
+@given(seed=st.integers(0, 10**6), rows=st.integers(2, 240), steps=st.sampled_from([3, 10, 10**6]))
 def test_cutoff_is_the_lowest_that_leaves_enough(seed: int, rows: int, steps: int) -> None:
     """By these rows and by the bounds of scipy, of ties and none."""
     rng = np.random.default_rng(seed)
