@@ -101,7 +101,9 @@ def test_rows_read_again_and_kept_are_limited_alike(method: ClassMethod, zeros: 
     rows = sharp(200)
     rows = with_zeros(rows)[0] if zeros else rows
     turned = replace(rows, probability=rows.probability[::-1], label=rows.label[::-1], cut=37)
-    one, same, again = (fitted(method, some) for some in (rows, turned, replace(rows, in_memory=False)))
+    one, same, again = (
+        fitted(method, some) for some in (rows, turned, replace(rows, in_memory=False, cut=40))
+    )
     assert same.to_dict() == one.to_dict()
     assert same.notes == one.notes
     assert again.notes[-1:] == one.notes[-1:]
