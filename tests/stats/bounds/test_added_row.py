@@ -54,7 +54,7 @@ def test_many_rows_have_the_normal_bound() -> None:
     assert found.mean - found.lower_bound(least=0.0, delta=0.05) == pytest.approx(margin, rel=0.005)
 
 
-@settings(max_examples=100)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(
     value=st.lists(st.floats(-1.0, 1.0), min_size=2, max_size=30),
     beyond=st.floats(0.0, 30.0),

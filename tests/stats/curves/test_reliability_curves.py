@@ -200,14 +200,14 @@ def test_more_confidence_is_a_wider_band() -> None:
 
 
 def test_the_band_holds_the_smoothed_truth_as_often_as_it_says() -> None:
-    """Over 40 simulations of 800 rows the smoothed true rate lies in the band at 92 to 98 % of the rows.
+    """Over 20 simulations of 800 rows the smoothed true rate lies in the band at 92 to 98 % of the rows.
 
     The full simulation (150 repetitions of six shapes) gave 93 to 95 %, and 89 % for rare events, where the
     kernel often sees fewer than five rows with label 1.
     """
     rng = np.random.default_rng(11)
     shares = []
-    for seed in range(40):
+    for seed in range(20):
         score = rng.beta(0.7, 0.9, 800)
         chance = score**1.3
         table = ScoreTable.from_rows(score, rng.random(800) < chance)
@@ -482,7 +482,7 @@ def test_mirrored_labels_have_the_mirrored_simultaneous_band() -> None:
 
 def test_perfect_calibration_leaves_the_simultaneous_band_where_scores_are_wrong() -> None:
     """Said with the band, of exact tables, grids and log-odds alike; importance weights have no band."""
-    good, bad = simulated(2_000, power=1.0), simulated(2_000, power=3.0)
+    good, bad = simulated(800, power=1.0), simulated(800, power=3.0)
     for table, along in ((bad, {}), (bad, {"log_odds": True}), (grid_of(bad), {})):
         assert "leaves it, so the scores are not" in wide(table, bandwidth=0.1, **along).band
     assert "stays in it" in wide(good, bandwidth=0.1).band

@@ -126,9 +126,9 @@ def test_null_is_the_mean_over_calibrated_labels() -> None:
     rng = np.random.default_rng(8)
     score = np.round(rng.random(400), 2)
     table = ScoreTable.from_rows(score, rng.random(400) < score)
-    found = all_of(table, draws=400)
+    found = all_of(table, draws=200)
     values: dict[MeasureName, list[float]] = {name: [] for name in NAMES}
-    for _ in range(80):
+    for _ in range(40):
         copy = ScoreTable(table.score, table.rows, rng.binomial(table.rows, table.score))
         mass = binned(copy, bins_of(Binning.EQUAL_MASS, 8, table=copy))
         shared = Settings(binned(copy, wide(8)), mass, 0.95, None, power=3.0)
@@ -137,7 +137,7 @@ def test_null_is_the_mean_over_calibrated_labels() -> None:
                 values[name].append(measure_named(name, copy, settings=shared).value)
     for name, drawn_values in values.items():
         if drawn_values:
-            error = 4.0 * np.std(drawn_values) * math.sqrt(1 / 80 + 1 / 400)
+            error = 4.0 * np.std(drawn_values) * math.sqrt(1 / 40 + 1 / 200)
             assert found[name].null == pytest.approx(np.mean(drawn_values), abs=error), name
     assert found[MeasureName.ECE_SWEEP].null is None
 
@@ -160,9 +160,9 @@ def test_sweep_ends_where_a_rate_would_fall(rows: Pairs) -> None:
     table = table_of(rows)
     found = sweep_ece(table)
     count = 1
-    while count < 200 and _never_falls(table, count + 1):
+    while count < 100 and _never_falls(table, count + 1):
         count += 1
-    if count == 200:
+    if count == 100:
         assert found.value == pytest.approx(binned_ece(table, bins=ATOMS).value, abs=1e-12)
     else:
         bins = Bins(Binning.EQUAL_MASS, equal_mass_edges(table, count))
@@ -260,7 +260,7 @@ def test_empirical_bernstein_covers_every_smaller_mean(
         assert min(1.0, at) <= bound + 1e-9
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(
     bins=st.lists(st.tuples(st.integers(2, 300), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=6)
 )

@@ -55,7 +55,7 @@ def test_cells_of_a_grid_can_hide_no_more_than_is_said(name: str, most: float) -
         "at 0.5, of few": lambda: 0.5 + 1e-7 * rng.random(9),
         "rare": lambda: 10.0 ** -(3.0 + 9.0 * rng.random(20_000)),
     }[name]()
-    for _ in range(20):
+    for _ in range(8):
         table = ScoreTable.from_rows(score, rng.random(score.size) < 1.5 * score)
         cells = grid_of(table)
         exact, gridded = cutoff(table), cutoff(cells)

@@ -234,7 +234,7 @@ def test_one_row_has_no_spread(weight: np.ndarray | None, words: str) -> None:
     assert found.assumptions[-1] == f"no interval: {words}"
 
 
-@settings(max_examples=40)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(
     first=st.floats(0.01, 0.99),
     second=st.floats(0.01, 0.99),

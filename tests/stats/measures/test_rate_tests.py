@@ -88,8 +88,7 @@ def test_jeffreys_lies_between_both_binomial_tails(score: float, rows: int, shar
     assert binom.sf(events, rows, score) - 1e-9 <= p <= rate_test(TestName.BINOMIAL, table).p_value + 1e-9
 
 
-@pytest.mark.parametrize("spread", [0.1, 0.5, 0.95])
-@pytest.mark.parametrize("name", [TestName.BINOMIAL, TestName.BINOMIAL_TWO_SIDED])
+@pytest.mark.parametrize(("name", "spread"), [(TestName.BINOMIAL, 0.95), (TestName.BINOMIAL_TWO_SIDED, 0.5)])
 def test_binomial_keeps_its_level_where_scores_differ(name: TestName, spread: float) -> None:
     """Calibrated labels of unlike scores are rejected at most as often as the level says, worked out."""
     score = 0.1 * np.array([1.0 - spread, 1.0 + spread])

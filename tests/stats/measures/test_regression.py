@@ -87,7 +87,7 @@ def test_recalibrated_rows_have_intercept_zero_and_slope_one() -> None:
     assert slope.value == pytest.approx(1.0, abs=1e-8)
 
 
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(rows=PAIRS)
 def test_turning_the_labels_round_turns_the_intercepts(rows: list[tuple[float, int]]) -> None:
     """With f, y turned into 1 - f, 1 - y the slope stays and both intercepts change sign."""

@@ -116,7 +116,7 @@ def test_one_bound_decides_as_the_verdict_does(measure: MeasureName, wanted: Ver
     calibrated = uniform() if few else uniform(FIFTEEN, np.linspace(0.01, 0.99, 60))
     population = calibrated if passes else planning.erring(calibrated, measure, 0.12)[0]
     bins = ATOMS if few else FIFTEEN
-    rows = 500 if measure is MeasureName.L2 else 1_500
+    rows = 300 if measure is MeasureName.L2 else 1_500
     table = population.table(*(one[0] for one in population.drawn(rows, times=1, generator=rng(5))))
     usual = gate(measure, 0.05, bins=bins)
     end = judge(table, usual.rule, ground=usual.ground)
