@@ -29,6 +29,8 @@ _FEWEST = 100
 _FEWEST_VALUES = 20
 # Fewer rows of a label may weigh the same by chance; and sums are rounded.
 _FEWEST_OF_LABEL, _ROUNDED = 5, 1e-9
+# So many rows of either label are not parted by chance: of ten each with a probability of 5e-6.
+_FEWEST_PARTED = 10
 # So many counts that all are multiples of a number are not by chance: even ones have a probability of 10^-9.
 _FEWEST_COUNTS = 30
 # Log-odds agree with those of the fit rows where no quantile from 1 to 99 % is farther off than this share of
@@ -81,6 +83,10 @@ _UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --sca
 _REVERSED = (
     RANKS_WRONG
     + " (AUROC {:.3g}): is the outcome coded in reverse? --positive names the value that is label 1"
+)
+_PARTED = (
+    "every row of label 1 has a higher score than any other (AUROC 1): does the score know the label, or "
+    "what came after it?"
 )
 _BY_LABELS = (
     "every row of label 1 weighs {} and every other {}: leave out --weight if these are weights of classes "
@@ -154,7 +160,8 @@ def sure_notes(gathered: "Gathered", further: Mapping[str, str]) -> tuple[str, .
 
 
 def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyType({})) -> tuple[str, ...]:
-    """Return which scores are the lower, the likelier label 1 is, and whether weights follow the labels.
+    """Return which scores are the lower, the likelier label 1 is, which part the labels without a fault, and
+    whether weights follow the labels.
 
     Before that, whether all rows have one score, or were read more than once.
     """
@@ -167,8 +174,10 @@ def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyT
     said += [] if copies == 1 else [_REPEATED.format("twice" if copies == 2 else f"{copies:,} times")]
     if gathered.input.classes is not None:
         return tuple(said)
-    found = {name: area_below_half(table) for name, table in _tables_of_scores(gathered, further).items()}
+    tables = _tables_of_scores(gathered, further)
+    found = {name: area_below_half(table) for name, table in tables.items()}
     wrong = {name: _REVERSED.format(area) for name, area in found.items() if area is not None}
+    wrong |= {name: _PARTED for name, table in tables.items() if parts_the_labels(table)}
     said += [f"column {name!r}: {one}" if further else one for name, one in wrong.items()]
     weights = weights_by_label(raw)
     said += [] if weights is None else [_BY_LABELS.format(*map(number_words, weights))]
@@ -187,6 +196,14 @@ def copies_of(table: "Table") -> int:
         if common == 1:
             return 1
     return common if np.count_nonzero(counts) >= _FEWEST_COUNTS else 1
+
+
+def parts_the_labels(table: "Table") -> bool:
+    """Whether every row of label 1 has a higher score than any other, where that is not by chance."""
+    ones, others = table.positive_rows, table.rows - table.positive_rows
+    if table.total_rows < _FEWEST or min(ones.sum(), others.sum()) < _FEWEST_PARTED:
+        return False
+    return bool(np.argmax(ones > 0) > table.distinct - 1 - np.argmax(others[::-1] > 0))
 
 
 def weights_by_label(table: "Table") -> tuple[float, float] | None:

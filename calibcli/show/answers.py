@@ -692,6 +692,14 @@ def _sized(value: float | None) -> str:
 
 
 _GAIN_LESS = "new rows to gain less: `calibcli measure --artifact` on other rows shows how much."
+_NO_GAIN = "That is no gain; `calibcli measure --artifact` on other rows shows whether there is one."
+
+
+def _hereafter(before: float, after: float, expect: str) -> tuple[str, ...]:
+    """Return what to expect of new rows; of a loss that stays there is nothing to say."""
+    if four(after) == four(before):
+        return ()
+    return (f"{expect} {_GAIN_LESS}" if after < before else _NO_GAIN,)
 
 
 def fitted(report: "FitReport") -> tuple[str, ...]:
@@ -709,10 +717,10 @@ def fitted(report: "FitReport") -> tuple[str, ...]:
         said.append(_falls(report.loss, before, after, "on rows that the fit had not seen"))
         tried = sum(one.loss is not None for one in trials) - 1
         several = f"{count(tried)} methods were tried on these rows, so expect" if tried > 1 else "Expect"
-        said.append(f"{several} {_GAIN_LESS}")
+        said += _hereafter(before, after, several)
     elif not said:
         said.append(_falls(report.loss, report.loss_before, report.loss_after, "on the fit rows"))
-        said.append(f"Expect {_GAIN_LESS}")
+        said += _hereafter(report.loss_before, report.loss_after, "Expect")
     return tuple(said)
 
 
@@ -722,12 +730,12 @@ def _fitted_segments(found: "SegmentMap") -> tuple[str, ...]:
     where = f"in {count(found.folds)}-fold cross-validation"
     if found.strength is None:
         return (f"Log loss in cross-validation: {four(raw)} for the raw scores, {four(best)} by segments.",)
-    less = f"{count(len(found.trials) - 1)} penalties were tried on these rows, so expect {_GAIN_LESS}"
+    less = f"{count(len(found.trials) - 1)} penalties were tried on these rows, so expect"
     if math.isinf(found.strength):
         same = "Segments do not improve on one curve for all rows, so the map is that curve."
-        return _falls("log loss", raw, pooled, where), same, less
+        return _falls("log loss", raw, pooled, where), same, *_hereafter(raw, pooled, less)
     same = f"One curve for all rows would give {four(pooled)}."
-    return _falls("log loss", raw, best, where), same, less
+    return _falls("log loss", raw, best, where), same, *_hereafter(raw, best, less)
 
 
 def fitted_classes(report: "ClassFitReport") -> tuple[str, ...]:

@@ -224,6 +224,35 @@ def test_outcomes_in_reverse_are_asked_about(run: Run, tmp_path: Path) -> None:
     assert REVERSED in run("verify", path, *words, "lived", "--max-ece", "0.9").out
 
 
+def test_a_score_that_knows_the_label_is_asked_about(run: Run, tmp_path: Path) -> None:
+    """By every command that measures; one row out of order, few rows of a label, and few rows say nothing."""
+    said = "every row of label 1 has a higher score than any other (AUROC 1)"
+    label = np.arange(200) >= 150
+    known = np.where(label, 0.97, 0.02) + np.arange(200) / 1e4
+    torn, rare = np.where(np.arange(200) == 3, 0.999, known), np.arange(200) >= 191
+    path = in_csv(tmp_path / "rows.csv", {"s": known, "torn": torn, "y": label, "rare": rare})
+    for words in (["measure", "-m", "ece"], ["verify", "--max-ece", "0.9"], ["fit", "-m", "platt"]):
+        for score, outcome, expected in (("s", "y", True), ("torn", "y", False), ("s", "rare", False)):
+            ended = run(*words, path, "-s", score, "-y", outcome, "-o", tmp_path / "out.json", "--force")
+            shown = ended.out + ended.err + (tmp_path / "out.json").read_text()
+            assert (said in " ".join(shown.split())) == expected, (words, score, outcome)
+    found = run("compare", path, "-s", "s", "-s", "torn", "-y", "y", code=0)
+    assert f"column 's': {said}" in found.out
+    assert "column 'torn'" not in found.out
+    assert said not in run("measure", path, "-s", "s", "-y", "y", "--where", "s>0.03", "-m", "bias").out
+
+
+def test_a_fit_that_gains_nothing_promises_nothing(run: Run, tmp_path: Path) -> None:
+    """Where the loss rises on the fit rows; of no repair there is nothing to expect."""
+    label = np.arange(200) >= 150
+    path = in_csv(tmp_path / "rows.csv", {"s": np.where(label, 0.999, 0.001), "y": label})
+    for method, verb in (("platt", "rises"), ("identity", "stays")):
+        ended = run("fit", path, "-s", "s", "-y", "y", "-m", method, "-o", tmp_path / "map.json", "--force")
+        assert f"The log loss {verb} " in ended.err
+        assert "gain less" not in ended.err
+        assert ("That is no gain" in ended.err) == (method == "platt")
+
+
 @pytest.mark.parametrize(
     ("weight", "said"),
     [
