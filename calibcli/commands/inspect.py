@@ -74,17 +74,19 @@ def _seems_document(path: str) -> bool:
             head = file.read(1 << 16).lstrip()
     except (OSError, ValueError):
         return False
-    line, _, more = head.partition(b"\n")
     try:
-        first = json.loads(line)
+        first = json.loads(head.partition(b"\n")[0])
     except (ValueError, RecursionError):
         return head[:1] == b"{"
-    return isinstance(first, dict) and ("schema" in first or not more.strip())
+    return isinstance(first, dict) and "schema" in first
 
 
 def _inspect_document(path: str) -> InspectReport:
     try:
         root = read_document(path)
+        if not root.has("schema"):
+            msg = "is not a calibcli document: it has no 'schema'"
+            raise root.problem(msg, "if it holds rows, an object a line, pass --input-format jsonl")
         match root.child("schema").text().partition("/")[0]:
             case "calibcli.artifact":
                 return artifact_report(path)

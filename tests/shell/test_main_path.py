@@ -299,6 +299,14 @@ def test_inspect_says_of_each_column_what_its_values_read_as(run: Run, tmp_path:
         assert [(one["name"], one["kind"]) for one in shown] == [(name, kinds[name][2]) for name in names]
 
 
+def test_inspect_takes_one_row_of_json_for_rows(run: Run, tmp_path: Path) -> None:
+    """As `measure` does; a document has a schema."""
+    path = tmp_path / "rows.json"
+    path.write_text('{"score": 0.3, "label": 1}\n')
+    shown = json.loads(run("inspect", path, "--json", code=0).out)
+    assert [one["name"] for one in shown["columns"]] == ["score", "label"]
+
+
 def test_inspect_holds_one_row_of_text_at_a_time(tmp_path: Path) -> None:
     """Rows that are looked at take no memory beside each other: a file may have a million columns."""
     path, width = tmp_path / "a.csv", 1_000

@@ -249,6 +249,10 @@ _ONE_EACH = (
     "each line is one object: jq -c '.[]' FILE makes lines of a list, as does pandas' "
     "to_json(FILE, orient='records', lines=True)"
 )
+_BY_COLUMNS = (
+    "is it the right key? Of a file that holds whole columns, pandas' read_json(FILE)"
+    ".to_json('NEW.jsonl', orient='records', lines=True) makes rows"
+)
 
 Row = dict[str, Any]
 
@@ -372,7 +376,8 @@ class LineParser:
                 at = f"{self._shown}, column {name!r}: {unfit} at row {self._rows + place + 1:,}"
                 msg = f"{at} {what}"
                 text = number and isinstance(value, str)
-                hint = "is it the right key?"
+                whole = isinstance(value, list | dict) and not self._rows + place
+                hint = _BY_COLUMNS if whole else "is it the right key?"
                 if text:
                     hint = number_hint(cast("str", value), None, score=name in self._scores)
                 raise InputProblem(msg, hint) from None
