@@ -102,7 +102,8 @@ def summary_of_input(
     shown = shown_path(files[0]) + (f" and {len(files) - 1:,} more" if len(files) > 1 else "")
     if findings.weightless:
         notes.append(f"{shown}: {weightless_words(findings.weightless)}")
-    if resolved.further and findings.missing:
+    lacking = {FaultKind.MISSING_SCORE if kind in _OF_SCORES else kind for kind, _ in findings.missing}
+    if lacking and (resolved.further or len(lacking) > 1 or FaultKind.MISSING_GROUP in lacking):
         notes.append(f"{shown}: values are missing in {_missing_words(resolved, findings)}")
     if findings.pooled_rows:
         notes.append(f"{shown}: {pooled_words(findings.pooled_rows, findings.pooled)}")

@@ -202,6 +202,8 @@ def strange_words(findings: Findings) -> list[str]:
 def column_of(kind: FaultKind, resolved: ResolvedColumns, place: int) -> str | None:
     if kind in (FaultKind.MISSING_SCORE, FaultKind.NO_SCORE, FaultKind.OUTSIDE):
         return resolved.scores[place]
+    if kind is FaultKind.MISSING_GROUP and place:
+        return (*resolved.by, *resolved.on)[place - 1]
     return cast("str | None", getattr(resolved, _COLUMN.get(kind, "weight")))
 
 

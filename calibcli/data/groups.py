@@ -107,12 +107,12 @@ class RowKeys:
             (FaultKind.MISSING_CLUSTER, 0, None if self.cluster is None else self.cluster.missing),
             (FaultKind.MISSING_IDENTITY, 0, None if self.identity is None else self.identity.missing),
         ]
-        if drop:
-            gaps += [(FaultKind.MISSING_GROUP, 0, one.missing) for one in self.by]
+        # Those of `--group` have the place 0; the others are counted column by column.
+        missing = [one.missing for one in self.by] if drop else []
         if drop and labelled:
             # Without labels values are compared with others, and that one is missing is a value.
-            gaps += [(FaultKind.MISSING_GROUP, 0, gaps_of(one)) for one in self.on]
-        return gaps
+            missing += map(gaps_of, self.on)
+        return gaps + [(FaultKind.MISSING_GROUP, place, one) for place, one in enumerate(missing, 1)]
 
 
 def gaps_of(values: Mixed) -> Booleans | None:

@@ -17,6 +17,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns
 from calibcli.stats.table import merge_all
+from command_line import Run
 
 GROUPED = Columns("score", "label", group="g")
 
@@ -100,6 +101,7 @@ def test_missing_group_is_refused_or_dropped(tmp_path: Path) -> None:
         read(path)
     dropped = read(path, Columns("score", "label", on_missing=OnMissing.DROP, group="g"))
     assert (dropped.input.rows, dropped.input.dropped, dropped.groups) == (3, 2, 2)
+    assert dropped.input.notes == (f"{path}: values are missing in 'g' (2)",)
     nothing = write(tmp_path / "a.parquet", [None, None], pa.null())
     # pyarrow ends the process where it is asked which of these are null.
     coded = pa.DictionaryArray.from_arrays(pa.array([0, None], pa.int8()), pa.nulls(1))
@@ -133,3 +135,20 @@ def test_column_that_is_no_group_is_refused(tmp_path: Path) -> None:
 def test_groups_are_counted_no_further_than_it_matters(tmp_path: Path) -> None:
     """Of more than a hundred groups a hundred are counted, so that ids cost no memory."""
     assert read(write(tmp_path / "a.csv", list(range(500)))).groups == 100
+
+
+def test_rows_left_out_for_want_of_a_group_are_told_column_by_column(run: Run, tmp_path: Path) -> None:
+    """`measure --by` and `segments --on` leave more rows out than `measure` alone; a note says why."""
+    path = tmp_path / "a.csv"
+    rows = [f"{place % 9 / 10},{'' if place < 3 else place % 2},a,x" for place in range(400)]
+    path.write_text("\n".join(["s,y,g,h", *rows, "0.5,1,,x", "0.5,1,,"]), encoding="utf-8")
+    words = (path, "-s", "s", "-y", "y", "--on-missing", "drop")
+    assert "values are missing" not in run("measure", *words, "-m", "bias", code=0).out
+    grouped = run("measure", *words, "-m", "bias", "--by", "h", "--by", "g", code=0).out
+    found = run("segments", *words, "--on", "g,h", code=0).out
+    for out in (grouped, found):
+        assert "5 rows with a missing value dropped" in out
+        assert f"note: {path}: values are missing in 'y' (3), 'g' (2), 'h' (1)" in " ".join(out.split())
+    path.write_text("s,y,g\n0.5,1,\n0.5,0,\n", encoding="utf-8")
+    nothing = run("measure", *words, "--by", "g", code=3).err
+    assert "always empty: 'g'; leave out such columns" in nothing
