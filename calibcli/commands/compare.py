@@ -15,7 +15,7 @@ from calibcli.commands.measure import (
 )
 from calibcli.commands.partition import refuse_idle_bins
 from calibcli.commands.reading import read_tables, with_classes_of_map, with_scores
-from calibcli.commands.scale_checks import read_notes, sure_notes, table_scale_notes
+from calibcli.commands.scale_checks import read_notes, sure_notes, table_scale_notes, two_classes_notes
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
 from calibcli.commands.through_maps import (
     ClassMap,
@@ -115,6 +115,7 @@ def compare_files(
         if maps and len(maps) == len(loaded):
             paired.reach |= reach_between(maps, raw)
     else:
+        notes += two_classes_notes(gathered)
         notes += _change_notes(sides, several)
         paired = _paired(sides, several)
     return CompareReport(

@@ -19,6 +19,7 @@ from calibcli.data.fragments import (
     guessed_classes,
     kinds_as_read,
     list_fragments,
+    one_of_two,
 )
 from calibcli.data.pipes import hand_on
 from calibcli.data.readers import Fragment, reader_of
@@ -453,6 +454,7 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     probs = guessed_classes(first, header)
     repair: str | None = ""
     roles = _roles(Header(header, first.shown))
+    probs, roles, of_two = _one_of_two(probs, roles)
     by_name = {name: role for role, name in roles.items()} | dict.fromkeys(probs, "probs")
     if NEW_COLUMN in header and "score" in roles:
         # What `apply` wrote is looked at next, and not once more what it was made of.
@@ -473,6 +475,7 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
         facts, repair = [*facts, *told], None
     elif hint is not None:
         facts.append(("note", hint))
+    facts += of_two
     words = (
         f"{_requested(probs, roles)} -y {shlex.quote(roles.get('label', 'LABEL'))}{_as_said(input_format)}"
     )
@@ -487,6 +490,17 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
             ids = f"--by {shlex.quote(model)} --id {shlex.quote(question)}"
             facts.append(("models", f"calibcli compare {file_word(path)} {words} {ids} says which is better"))
     return InspectReport(path, first.format.value, tuple(facts), columns, following)
+
+
+def _one_of_two(
+    probs: tuple[str, ...], roles: dict[str, str]
+) -> tuple[tuple[str, ...], dict[str, str], Facts]:
+    """Take one of two columns of classes for the score, where none looks like it, and say so."""
+    if len(probs) != 2 or "score" in roles:
+        return probs, roles, []
+    both = f"{asking_for(probs)} looks at the larger of both in each row"
+    note = f"of two classes the probability of one says all; {both}"
+    return (), {**roles, "score": one_of_two(probs)}, [("note", note)]
 
 
 def _header_of(fragment: Fragment) -> tuple[tuple[str, ...], str | None, InputProblem | None]:

@@ -5,7 +5,13 @@ from dataclasses import replace
 from typing import TypeVar
 
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered, gather
-from calibcli.commands.scale_checks import label_notes, read_notes, sure_notes, table_scale_notes
+from calibcli.commands.scale_checks import (
+    label_notes,
+    read_notes,
+    sure_notes,
+    table_scale_notes,
+    two_classes_notes,
+)
 from calibcli.data.columns import refuse_null
 from calibcli.data.engines import engine_named
 from calibcli.data.fragments import looked_at, with_fitting_scores
@@ -119,7 +125,7 @@ def read_evaluation(
     further = {
         key: names[at] for key, at in extras_request.columns.items() if key not in extras_request.where
     }
-    notes = read_notes(gathered, further) + sure_notes(gathered, further)
+    notes = read_notes(gathered, further) + sure_notes(gathered, further) + two_classes_notes(gathered)
     return replace(gathered, notes=(*notes, *group_notes(gathered)))
 
 
@@ -165,7 +171,8 @@ def _read_through(
         gathered.paired.reach |= reach_between([loaded.recalibrator], gathered.tables[RAW])
     refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
     scales = () if scale is not None else table_scale_notes(gathered, loaded)
-    notes = (*loaded.doubts, *scales, *label_notes(gathered), *group_notes(gathered))
+    labels = label_notes(gathered) + two_classes_notes(gathered)
+    notes = (*loaded.doubts, *scales, *labels, *group_notes(gathered))
     return replace(gathered, artifact=loaded, through=path, outputs=outputs, notes=notes)
 
 

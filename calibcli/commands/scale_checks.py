@@ -1,6 +1,7 @@
 """Whether scores are on the scale that a map was fitted to, told by where the scores of its fit rows lay."""
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -10,7 +11,7 @@ import numpy as np
 
 from calibcli.data.faults import SUM_TOLERANCE, RowSums
 from calibcli.errors import InputProblem
-from calibcli.names import Scale
+from calibcli.names import Scale, ViewName
 from calibcli.options.numerals import plural
 from calibcli.reports.measure import RANKS_WRONG
 from calibcli.stats.table import Floats, run_starts
@@ -88,6 +89,10 @@ _PARTED = (
     "every row of label 1 has a higher score than any other (AUROC 1): does the score know the label, or "
     "what came after it?"
 )
+_TWO = (
+    "of two classes the largest probability hides errors that cancel, as where one is 0.1 too high in every "
+    "row: --view one-vs-rest --class {0} looks at the probability of {0}"
+)
 _BY_LABELS = (
     "every row of label 1 weighs {} and every other {}: leave out --weight if these are weights of classes "
     "that a model was trained with; if rows were drawn by their labels values are right, and intervals "
@@ -157,6 +162,14 @@ def sure_notes(gathered: "Gathered", further: Mapping[str, str]) -> tuple[str, .
             counted, have = f"{column}{plural(rows, 'row')}", "has" if rows == 1 else "have"
             said += [_SURE.format(counted, kind, have, score, 1 - score)] if rows else []
     return tuple(said)
+
+
+def two_classes_notes(gathered: "Gathered") -> tuple[str, ...]:
+    """Return how to look at one probability of two, where the largest is looked at."""
+    classes = gathered.input.classes
+    if classes is None or classes.view is not ViewName.CONFIDENCE or classes.count > len(_LABELS):
+        return ()
+    return (_TWO.format(shlex.quote(gathered.resolved.classes[-1])),)
 
 
 def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyType({})) -> tuple[str, ...]:

@@ -317,6 +317,16 @@ def with_fitting_scores(
     return fitting_scores(columns, own, Header(tuple(own), first.shown, outside))
 
 
+# How the name of a column ends that is the probability of label 1.
+_ONES = ("1", "yes", "true", "pos", "positive", "event")
+
+
+def one_of_two(probs: Sequence[str]) -> str:
+    """Return which of two columns is the probability of label 1: the second, unless the first says so."""
+    start = len(os.path.commonprefix(list(probs)))  # noqa: RUF071 - of letters, not of folders
+    return next((name for name in probs if folded(name[start:]) in _ONES), probs[-1])
+
+
 def asking_for(probs: tuple[str, ...]) -> str:
     """Return the option that names columns of several classes."""
     start = os.path.commonprefix(probs)  # noqa: RUF071 - of letters, not of folders
@@ -344,7 +354,9 @@ def columns_of(
         lacking = columns.score is not None and columns.score not in header and problem.hint is None
         requested = columns.several is None and labelled and (unsaid or lacking)
         probs = guessed_classes(fragment, header) if requested else ()
-        if probs:
+        if len(probs) == 2:
+            problem.hint = f"name {one_of_two(probs)!r} with --score: of two classes one says all"
+        elif probs:
             first_of = f"{NAME_THE_SCORE}, or " if unsaid else "name "
             problem.hint = f"{first_of}several classes with {asking_for(probs)}"
         raise

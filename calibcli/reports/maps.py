@@ -202,4 +202,8 @@ class InspectReport(Declared):
 
     @property
     def by_word(self) -> Annotated[dict[str, str], Key("facts")]:
-        return dict(self.facts)
+        found: dict[str, str] = {}
+        for word, said in self.facts:
+            # Several notes are one text.
+            found[word] = f"{found[word]}; {said}" if word in found else said
+        return found

@@ -11,6 +11,7 @@ import tracemalloc
 import unicodedata
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -402,12 +403,58 @@ def test_inspect_says_that_fields_are_separated_otherwise(run: Run, tmp_path: Pa
 def test_columns_of_several_classes_are_offered_where_no_score_is_found(run: Run, tmp_path: Path) -> None:
     """As inspect would name them; without any there is no such word."""
     pq.write_table(pa.table({"logits": [[0.2, 0.8]] * 4, "label": [0, 1, 1, 1]}), tmp_path / "a.parquet")
-    (tmp_path / "b.csv").write_text("p_0,p_1,label\n0.2,0.8,1\n")
+    (tmp_path / "b.csv").write_text("p_0,p_1,p_2,label\n0.2,0.7,0.1,1\n")
     (tmp_path / "c.csv").write_text("one,two,label\n0.2,0.8,1\n")
     hint = "name it with --score, or several classes with --probs"
     assert f"{hint} logits" in run("measure", tmp_path / "a.parquet").err
     assert f"{hint} 'p_*'" in run("measure", tmp_path / "b.csv").err
     assert "--probs" not in run("measure", tmp_path / "c.csv").err
+
+
+def test_inspect_says_every_note_as_json(run: Run, tmp_path: Path) -> None:
+    """Why the rows would be refused, and that what it would type is a guess."""
+    (tmp_path / "rows.csv").write_text("pd,default_flag\n0.2,N\n0.7,Y\n")
+    lines = run("inspect", tmp_path / "rows.csv", code=0).out.splitlines()
+    notes = [line.removeprefix("note").strip() for line in lines if line.startswith("note")]
+    note = json.loads(run("inspect", tmp_path / "rows.csv", "--json", code=0).out)["facts"]["note"]
+    assert len(notes) == 2
+    assert note == "; ".join(notes)
+
+
+@pytest.mark.parametrize(
+    ("names", "score"), [("prob_0,prob_1", "prob_1"), ("p_event,p_none", "p_event"), ("p_cat,p_dog", "p_dog")]
+)
+def test_of_two_columns_of_classes_one_is_the_score(run: Run, tmp_path: Path, names: str, score: str) -> None:
+    """As predict_proba of scikit-learn leaves them: the largest of both is another question."""
+    path, asked = tmp_path / "rows.csv", names[: names.index("_") + 1]
+    path.write_text(f"{names},label\n0.2,0.8,1\n0.6,0.4,0\n")
+    shown = json.loads(run("inspect", path, "--json", code=0).out)
+    assert shown["suggestion"] == f"calibcli measure {path} -s {score} -y label"
+    assert f"--probs '{asked}*' looks at the larger of both" in shown["facts"]["note"]
+    assert f"name '{score}' with --score" in run("measure", path, code=3).err
+
+
+def test_errors_that_cancel_between_two_classes_are_spoken_of(run: Run, tmp_path: Path) -> None:
+    """A gate on the largest probability passes where that of label 1 is too high by 0.1 in every row."""
+    rng = np.random.default_rng(0)
+    score = rng.uniform(0.1, 0.9, 6_000)
+    label = (rng.random(6_000) < score - 0.1).astype(int)
+    table = pa.table({"p_0": 1.0 - score, "p_1": score, "p_2": np.zeros(6_000), "label": label})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    verify = ("verify", tmp_path / "rows.parquet", "-y", "label", "--max-ece", "0.05")
+    said = "of two classes the largest probability hides errors that cancel"
+    two = ("--probs", "p_0,p_1")
+    passed = run(*verify, *two, code=0)
+    assert f"note: {said}" in passed.out
+    assert "--view one-vs-rest --class 1 looks at the probability of 1" in passed.out
+    fitted = run("fit", *verify[1:4], *two, "-o", tmp_path / "map.json", code=0)
+    through = (*two, "--artifact", tmp_path / "map.json")
+    assert said in run("measure", *verify[1:4], *through, "-m", "ece", code=0).out
+    assert said in run("compare", *verify[1:4], *through, code=0).out
+    for one in ((*two, "--view", "one-vs-rest", "--class", "1"), ("-s", "p_1")):
+        failed = run(*verify, *one, code=1)
+        assert said not in failed.out
+    assert said not in fitted.err + run(*verify, "--probs", "p_*").out
 
 
 def test_the_name_of_an_output_says_what_is_exported(run: Run, tmp_path: Path) -> None:
