@@ -123,7 +123,8 @@ def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: st
         if condition.values[0].number is None:
             msg = f"{where} and {condition.text!r} are no dates written alike with the year first"
             raise InputProblem(
-                msg, "as text they have the order of letters, not of time: write days like 2024-07-31"
+                msg,
+                "as text they have the order of letters, not of time: write dates like 2024-07-31 or 2024-07",
             )
         msg = f"{where} is not a number, and {condition.text!r} compares numbers"
         raise InputProblem(msg, "put the value in quotes to compare text, or name another column")
