@@ -21,7 +21,7 @@ def slow_bounds(score: np.ndarray, label: np.ndarray) -> Values:
     residual = y - score
     found = of_ece(score, label, residual) | of_bias(score, label, residual) | of_l2(score, residual)
     found |= {
-        "smece.upper": min(1.0, smece_with(score, y, "smece", excess=partial(spare, residual))),
+        "smece.upper": min(1.0, smece_with(score, y, "smece", excess=partial(spare, residual), most=3.0)),
         "smce.upper": least(lambda eps: LEVEL + spare(residual, eps, smooth_error(score, y)), 0.0),
     }
     given = np.where(label == 1, score, 1 - score)

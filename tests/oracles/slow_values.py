@@ -347,6 +347,7 @@ def smece_with(
     scale: str,
     *,
     excess: Callable[[float, float], float] = lambda bandwidth, norm: bandwidth - norm,
+    most: float = 1.0,
 ) -> float:
     """The bandwidth at which something that rises with it, and falls with the norm there, is 0."""
     bend, half = SCALES[scale]
@@ -359,7 +360,7 @@ def smece_with(
         density = mass @ reflected(values, points, bandwidth=bandwidth, length=2 * half)
         return excess(bandwidth, float(np.abs(density).mean()) * 2 * half)
 
-    return float(brentq(at, 2e-3, 3.0, xtol=1e-9))
+    return float(brentq(at, 2e-3, most, xtol=1e-9))
 
 
 def distances(score: np.ndarray, y: np.ndarray) -> Values:
