@@ -9,6 +9,7 @@ from calibcli.commands.pictures.diagram import Diagram, PlotRequest, rows_line
 from calibcli.commands.plot import diagram_of
 from calibcli.documents.sealed import sealed_text
 from calibcli.names import OnSum, PlotKind, ViewName
+from calibcli.options.measuring import MeasureOptions, metrics_of
 from calibcli.options.rows import Columns, RowRequest, SeveralClasses
 
 DIGITS = str(Path(__file__).parent.parent.parent / "sample_data" / "digits_forest_evaluation.csv")
@@ -49,7 +50,8 @@ def test_a_report_says_the_same_as_its_files(
     view: ViewName, one_class: str | None, added: str, meaning: str, tmp_path: Path
 ) -> None:
     """It holds the view and the class."""
-    report = measure_files(RowRequest([DIGITS], columns_of(view, one_class)))
+    options = MeasureOptions(metrics_of(["ece"]))
+    report = measure_files(RowRequest([DIGITS], columns_of(view, one_class)), options=options)
     path = tmp_path / "report.json"
     path.write_text(sealed_text(report.to_dict()))
     check(diagram_of(PlotRequest([str(path)], kind=PlotKind.BINNED)), added, meaning)

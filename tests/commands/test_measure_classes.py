@@ -279,7 +279,7 @@ def test_a_bin_for_each_score_that_stands_alone_is_refused(tmp_path: Path) -> No
 def test_many_classes_are_measured_by_few_measures(tmp_path: Path) -> None:
     """Above twenty classes a slice has ECE, bias and Brier score, unless others are asked for."""
     count = MOST_IN_FULL + 1
-    probability, label = drawn_rows(150, count, seed=3)
+    probability, label = drawn_rows(80, count, seed=3)
     names = tuple(f"{place:02}" for place in range(count))
     path = written(tmp_path / "rows.parquet", probability, label, names=names)
     plain = measure_files(RowRequest([path], COLUMNS), options=MeasureOptions(complete=False, least_rows=1))

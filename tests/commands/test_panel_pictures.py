@@ -17,7 +17,7 @@ from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.pictures.reliability import Stated, brief
 from calibcli.commands.plot import diagram_of, refuse_axis
 from calibcli.documents.sealed import sealed_text
-from calibcli.errors import CalibcliError, DocumentProblem, UsageProblem
+from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import AxisScale, Binning, FitMethod, MeasureName, OnMissing, PlotKind, ViewName
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
@@ -226,18 +226,6 @@ def test_a_report_shows_what_its_rows_show(rows: str, tmp_path: Path) -> None:
         for one, other in zip(picture(taken).panels, picture(direct).panels, strict=True):
             assert (one.name, one.rows, one.error) == (other.name, other.rows, other.error)
             assert one.curve.to_dict()["bins"] == other.curve.to_dict()["bins"]
-
-
-@pytest.mark.parametrize("kind", [K.COMPARE, K.GROUPS, K.CLASSES])
-def test_a_report_without_parts_is_refused(rows: str, tmp_path: Path, kind: PlotKind) -> None:
-    """The line names the file and what would write a report that has them."""
-    options = MeasureOptions(Metrics((MeasureName.ECE,), ()), drawn=False)
-    report = report_of(
-        measure_files(RowRequest([rows], Columns("score", "label")), options=options), tmp_path
-    )
-    with pytest.raises(CalibcliError, match=r"report\.json") as caught:
-        diagram_of(PlotRequest([report], kind=kind))
-    assert "calibcli measure" in str(caught.value.hint)
 
 
 def test_a_damaged_report_is_a_document_problem(rows: str, tmp_path: Path) -> None:

@@ -12,10 +12,9 @@ import pytest
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.plot import diagram_of
 from calibcli.commands.segments import segments_files
-from calibcli.errors import CalibcliError
 from calibcli.names import FigureSize, PlotKind, Theme
 from calibcli.options.rows import Columns, RowRequest
-from calibcli.options.segmenting import Cutting, Segmenting, SegmentOptions
+from calibcli.options.segmenting import SegmentOptions
 from calibcli.reports.segments import SegmentsReport
 from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
@@ -156,24 +155,6 @@ def test_signs_are_left_where_numbers_do_not_fit(rows: str) -> None:
     assert isinstance(found.picture, SegmentCells)
     texts = [one.get_text() for one in figure.axes[0].texts]
     assert texts.count("+") == (found.picture.bias[found.picture.is_tested] > 0).sum()
-
-
-@pytest.mark.parametrize(
-    ("kind", "columns", "segments", "said"),
-    [
-        (PlotKind.HEATMAP, Columns("score", "label", on=("age",)), Segmenting(), "two columns"),
-        (PlotKind.SEGMENTS, Columns("score", "label"), Segmenting(), "no columns make segments"),
-        (PlotKind.BINNED, ON, Segmenting(), "--on has no effect on --kind binned"),
-        (None, Columns("score", "label"), Segmenting(Cutting(depth=3)), "--depth has no effect"),
-        (None, ON, Segmenting(least_rows=100_000), "no segment has 100,000 rows"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(
-    rows: str, kind: PlotKind | None, columns: Columns, segments: Segmenting, said: str
-) -> None:
-    """In one line that says what to pass."""
-    with pytest.raises(CalibcliError, match=said):
-        diagram_of(PlotRequest([rows], columns, kind=kind, segments=segments))
 
 
 def test_a_page_has_the_section_and_both_pictures(

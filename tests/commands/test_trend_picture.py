@@ -90,23 +90,6 @@ def test_no_error_is_said_to_be_none(rows: str) -> None:
     assert "No error is shown in 1 month (95 % for all at once)" in {one.get_text() for one in few.texts}
 
 
-@pytest.mark.parametrize(
-    ("columns", "options", "said"),
-    [
-        (Columns("pd", "default"), {}, "--kind trend, and no groups are named"),
-        (Columns("pd", "default", by=("month", "pd")), {}, "--by names 2"),
-        (BY, {"least_rows": 5_000}, "no group has 5,000 rows"),
-        (BY, {"bins": 4}, "--bins has no effect on --kind trend"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(
-    rows: str, columns: Columns, options: dict[str, int], said: str
-) -> None:
-    """In one line that says what to pass."""
-    with pytest.raises(CalibcliError, match=said):
-        drawn(rows, columns, **options)
-
-
 def test_a_report_has_no_trend(rows: str, tmp_path: Path) -> None:
     """The rows have it."""
     report = tmp_path / "report.json"

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,7 +22,7 @@ from calibcli.commands.export import export, query_notes
 from calibcli.commands.predicting import ApplyRequest
 from calibcli.data.groups import groups_of
 from calibcli.documents.artifact import artifact_text
-from calibcli.errors import IdleOption, UsageProblem
+from calibcli.errors import UsageProblem
 from calibcli.export import dialects
 from calibcli.export.dialects import string
 from calibcli.names import ExportTarget, OnUnseen, Scale, SqlDialect
@@ -218,17 +217,6 @@ def test_groups_that_sql_cannot_write_are_refused() -> None:
     with pytest.raises(UsageProblem, match=r"the class '\$\{x\}': Spark") as caught:
         string("${x}", SqlDialect.SPARK)
     assert caught.value.hint == "use --to python, or another dialect"
-
-
-def test_options_of_groups_without_groups_are_refused() -> None:
-    """--by and --unseen speak of groups, and --by of SQL alone."""
-    for target, requested in product(
-        (ExportTarget.SQL, ExportTarget.PYTHON), ({"by": "a"}, {"unseen": OnUnseen.POOLED})
-    ):
-        with pytest.raises(IdleOption):
-            written(one_map("platt"), target, **requested)
-    with pytest.raises(IdleOption, match="--by has no effect on --to python"):
-        written(group_map("platt"), ExportTarget.PYTHON, by="a")
 
 
 def test_new_column_is_not_that_of_the_groups() -> None:

@@ -230,23 +230,6 @@ def test_texts_read_back(text: str) -> None:
     assert duckdb.sql(f"SELECT {written}").fetchall() == [(text,)]
 
 
-@pytest.mark.parametrize(
-    ("requested", "said"),
-    [
-        ({"score": ""}, "empty"),
-        ({"score": "a\nb"}, "cannot be the name"),
-        ({"name": "SCORE"}, "name of another"),
-        ({"table": "a..b"}, "empty"),
-        ({"dialect": SqlDialect.SPARK, "score": "${x}"}, "Spark replaces"),
-        ({"dialect": SqlDialect.POSTGRES, "score": "é" * 32}, "at most 63"),
-    ],
-)
-def test_names_that_cannot_be_are_refused(requested: dict[str, object], said: str) -> None:
-    """A name that the dialect cannot write is refused in one line."""
-    with pytest.raises(UsageProblem, match=said):
-        sql(one_map("platt"), **requested)
-
-
 def test_steps_are_kept_apart_from_a_table_of_their_name(database: duckdb.DuckDBPyConnection) -> None:
     """A table that is called as the steps would be is read all the same."""
     database.execute("CREATE TABLE steps_1 AS SELECT 0.25::DOUBLE AS score")

@@ -99,33 +99,6 @@ def test_a_page_that_exists_is_refused_before_reading(run: Run, tmp_path: Path) 
     assert page.read_text() == "mine"
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "message"),
-    [
-        (("-o", "x.pdf"), 2, "a report is a page of HTML"),
-        (("-o", "x.html", "-s", "nothing"), 3, "nothing"),
-        (("-o", "x.html", "--max-ece", "2"), 2, "--max-ece 2 is out of range"),
-        (("-o", "x.html", "--metric", "accuracy"), 2, "--probs names none"),
-        (("-o", "x.html", "--binning", "equal-mass", "--max-ece", "0.1"), 2, "equal-mass"),
-    ],
-)
-def test_what_cannot_be_reported_leaves_nothing(
-    run: Run,
-    small: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    words: tuple[str, ...],
-    code: int,
-    message: str,
-) -> None:
-    """A refusal is one line with its exit code, and no part of a page is left behind."""
-    monkeypatch.chdir(tmp_path)
-    ran = run("report", small, *words)
-    assert (ran.code, ran.out) == (code, "")
-    assert message in ran.err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["small.csv"]
-
-
 def test_without_the_extra_the_command_says_what_to_install(
     run: Run, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

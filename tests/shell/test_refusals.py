@@ -87,6 +87,7 @@ APPLY = "apply classes.json zoo.csv -o out.csv"
 PLOT = "plot many.csv -s score -y label -o out.png"
 # Of rows that cannot be read: refused before.
 DRAWN = "plot twice.csv -s score -y label -o out.png"
+WITH_PARTS = ("compare", "groups", "classes")
 
 # Code, line, what the error says (parts between ...), what the hint says.
 REFUSED: list[tuple[int, str, str, str]] = [
@@ -644,6 +645,16 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, f"{PLOT} --by country --min-group-rows 5000", "no group has 5,000 rows", ""),
     (2, f"{DRAWN} --kind murphy --loss log", "has no effect without --kind", ""),
     (2, f"{DRAWN} --kind cumulative --loss brier", "has no effect without --kind", ""),
+    (2, f"{PLOT} --on country --kind heatmap", "two columns", ""),
+    (2, f"{PLOT} --kind segments", "no columns make segments", ""),
+    (2, f"{PLOT} --on country --kind binned", "--on has no effect on --kind binned", ""),
+    (2, f"{PLOT} --depth 3", "--depth has no effect", ""),
+    (3, f"{PLOT} --on country --min-segment-rows 100000", "no segment has 100,000 rows", ""),
+    (2, f"{PLOT} --kind trend", "--kind trend, and no groups are named", ""),
+    (2, f"{PLOT} --kind trend --by country --by site", "--by names 2", ""),
+    (3, f"{PLOT} --kind trend --by country --min-group-rows 5000", "no group has 5,000 rows", ""),
+    (2, f"{PLOT} --kind trend --by country --bins 4", "--bins has no effect on --kind trend", ""),
+    *((3, f"plot report.json -o o.png --kind {kind}", "report.json", "measure") for kind in WITH_PARTS),
     (2, f"plot {MANY}", "no picture is named", ""),
     (2, "plot many.csv --terminal --kind murphy", "--terminal draws a reliability diagram", ""),
     (2, "plot many.csv -y label --terminal -s score -s old", "", ""),
@@ -679,6 +690,14 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "report t.csv -o r.html --max-ece 0.1 --allow-fit-rows", "--allow-fit-rows without --artifact", ""),
     (2, "report t.csv -o r.html --allow-fit-rows", "--allow-fit-rows is of verdicts", "--max-ece"),
     (2, "report t.csv -o r.html --min-rows 50", "--min-rows is of verdicts", "--max-ece"),
+    (2, "report t.csv -o r.pdf", "a report is a page of HTML", ""),
+    (3, "report t.csv -o r.html -s nothing", "nothing", ""),
+    (2, "report t.csv -o r.html --max-ece 2", "--max-ece 2 is out of range", ""),
+    (2, "report t.csv -o r.html --metric accuracy", "--probs names none", ""),
+    (2, "report t.csv -o r.html --binning equal-mass --max-ece 0.1", "equal-mass", ""),
+    (2, "measure --explain ece --format csv", "--explain writes text, not CSV", ""),
+    (2, "measure --explain ece --json", "", "--format md"),
+    (2, "inspect t.csv --format jsonl", "rows are written of what measure, verify, compare", ""),
     (2, "plot t.csv --terminal --theme dark", "--theme has no effect on --terminal", "with -o"),
     (2, "plot t.csv --terminal --size slide", "--size has no effect on --terminal", "with -o"),
     (2, f"measure {ZOO} --compat netcal --view one-vs-rest", "without --view", "leave out one of them"),
@@ -704,6 +723,18 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "export beta.json --to sql --probs a,b", "the map was fitted to one score", ""),
     (2, "export beta.json --to sql --prior 2", "base rate of 2", ""),
     (2, "export beta.json --to excel", "excel", ""),
+    (2, "export beta.json --to sql -s ''", "empty", ""),
+    (2, "export beta.json --to sql -s 'a\nb'", "cannot be the name", ""),
+    (2, "export beta.json --to sql --name SCORE", "name of another", ""),
+    (2, "export beta.json --to sql --table a..b", "empty", ""),
+    (2, "export beta.json --to sql --dialect spark -s '${x}'", "Spark replaces", ""),
+    (2, f"export beta.json --to sql --dialect postgres -s {'é' * 32}", "at most 63", ""),
+    *(
+        (2, f"export beta.json --to {target} {option}", option.split()[0], "")
+        for target in ("sql", "python")
+        for option in ("--by a", "--unseen pooled")
+    ),
+    (2, "export groups.json --to python --by a", "--by has no effect on --to python", ""),
     (2, "export beta.json", "format of the map is not given", "--to"),
     (2, "export vector.json --to sql -s score", "fitted to 3 classes", ""),
     (2, "export vector.json --to sql --probs a,b", "there are 3 classes", ""),

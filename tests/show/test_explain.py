@@ -58,13 +58,6 @@ def test_group_is_met_with_its_members(run: Run) -> None:
     assert "cox_slope" in err
 
 
-def test_json_is_refused(run: Run) -> None:
-    """Definitions are text."""
-    code, out, err = run("measure", "--explain", "ece", "--json")
-    assert (code, out) == (2, "")
-    assert "--format md" in err
-
-
 def test_markdown_has_the_labels(run: Run) -> None:
     """`--format md` gives the same in Markdown."""
     code, out, _ = run("measure", "--explain", "brier", "--format", "md")

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcli.shell.app import main
 from calibcli.show.as_data import COLUMNS
 from command_line import CHURN
 
@@ -140,14 +139,3 @@ def test_verdicts_and_comparisons_are_rows_too(said: Told, file: Path) -> None:
     gap = float(two["value"]) - float(one["value"])
     assert float(difference["value"]) == pytest.approx(gap, abs=1e-12)
     assert difference["status"] == "better"
-
-
-def test_what_has_no_rows_is_refused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Definitions, and files that are looked at."""
-    assert main(["measure", "--explain", "ece", "--format", "csv"]) == 2
-    assert "--explain writes text, not CSV" in capsys.readouterr().err
-    assert main(["inspect", str(file), "--format", "jsonl"]) == 2
-    assert (
-        "rows are written of what measure, verify, compare, segments and drift find"
-        in capsys.readouterr().err
-    )

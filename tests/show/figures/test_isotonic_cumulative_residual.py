@@ -6,51 +6,23 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, Theme
+from calibcli.names import AxisScale, FigureSize, PlotKind, Theme
 from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves import Picture
 from calibcli.stats.curves.cumulative import cumulative_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
-from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, residual_curve, smooth_curve
-from calibcli.stats.table import ScoreTable, Weighing
-from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
-from picture_checks import clashes
+from calibcli.stats.curves.reliability import ReliabilityCurve, residual_curve, smooth_curve
+from calibcli.stats.table import ScoreTable
+from calibcli.stats.table.bins import looks_discrete
+from picture_checks import SHAPES, clashes, in_bins, rows_of
 
 WORDS = Words(
     "a/long/path/to/the/predictions/of/a/model.parquet: score", ("what it shows 0.0123",), ("Small.",)
 )
 KINDS = (PlotKind.ISOTONIC, PlotKind.CUMULATIVE, PlotKind.RESIDUAL)
 LOOKS = list(product(FigureSize, Theme))
-
-
-def labelled(score: np.ndarray, chance: np.ndarray, *, weighted: bool = False) -> ScoreTable:
-    """Draw labels with a fixed seed."""
-    rng = np.random.default_rng(1)
-    weight = 0.1 + rng.random(score.size) if weighted else None
-    return ScoreTable.from_rows(score, rng.random(score.size) < chance, Weighing(weight=weight))
-
-
-def spread(rows: int, last: float = 1.0) -> np.ndarray:
-    """Evenly spread scores."""
-    return np.linspace(0.0, last, rows)
-
-
-SHAPES = {
-    "fifty rows": labelled(spread(50), spread(50) ** 1.5),
-    "one row": labelled(np.array([0.3]), np.array([0.5])),
-    "rows at 0 only": labelled(np.zeros(30), np.zeros(30)),
-    "fifty million rows": ScoreTable(
-        spread(101), np.full(101, 500_000), (450_000 * spread(101)).astype(np.int64)
-    ),
-    "rare events": labelled(spread(2_000, 0.01), 2.0 * spread(2_000, 0.01)),
-    "ten scores": labelled(np.repeat(np.arange(10) / 10, 40), np.repeat(np.arange(10) / 12, 40)),
-    "saturated": labelled(1.0 - spread(400) ** 8 / 50.0, np.full(400, 0.9)),
-    "one score": labelled(np.full(100, 0.6), np.full(100, 0.5)),
-    "one class only": labelled(spread(300) ** 2, np.ones(300)),
-    "weighted": labelled(spread(200), spread(200) ** 2, weighted=True),
-}
 
 
 def picture_of(kind: PlotKind, table: ScoreTable) -> Picture:
@@ -60,10 +32,8 @@ def picture_of(kind: PlotKind, table: ScoreTable) -> Picture:
         return isotonic_curve(table, generator=rng, draws=50)
     if kind is PlotKind.CUMULATIVE:
         return cumulative_curve(table)
-    few = looks_discrete(table)
-    bins = ATOMS if few else bins_of(Binning.EQUAL_WIDTH, 15, table=table)
     smooth = smooth_curve(table, bandwidth=0.03, generator=rng)
-    return residual_curve(ReliabilityCurve(kind, binned_curve(table, bins=bins), smooth, 0.95), by_bins=few)
+    return residual_curve(ReliabilityCurve(kind, in_bins(table), smooth, 0.95), by_bins=looks_discrete(table))
 
 
 def drawn(kind: PlotKind, shape: str, look: tuple[FigureSize, Theme] = LOOKS[0]) -> Figure:
@@ -113,7 +83,7 @@ def test_curves_are_drawn_where_they_are() -> None:
 def test_scores_stand_where_their_share_of_the_rows_is() -> None:
     """Along the top of cumulative differences: half of the rows lie below the score written over 0.5."""
     rng = np.random.default_rng(0)
-    table = labelled(rng.beta(0.5, 4.0, 5_000), np.full(5_000, 0.1))
+    table = rows_of(rng.beta(0.5, 4.0, 5_000), 0.1)
     axes = figure_of(cumulative_curve(table), WORDS).axes[0]
     written = [(one.xy[0], one.get_text()) for one in axes.texts if one.get_text() != "score"]
     assert len(written) > 5
@@ -124,7 +94,7 @@ def test_scores_stand_where_their_share_of_the_rows_is() -> None:
 def test_scores_that_many_rows_share_are_written_short_and_in_their_middle() -> None:
     """Ninths have no eight decimals, and no text stands between two of them."""
     shared = np.repeat(np.arange(10) / 9.0, 100)
-    axes = figure_of(cumulative_curve(labelled(shared, shared)), WORDS).axes[0]
+    axes = figure_of(cumulative_curve(rows_of(shared, shared)), WORDS).axes[0]
     written = [(one.xy[0], one.get_text()) for one in axes.texts if one.get_text() != "score"]
     assert len(written) > 4
     for share, text in written:

@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from calibcli.errors import UsageProblem
-from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, Theme
+from calibcli.names import AxisScale, FigureSize, PlotKind, Theme
 from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words, inches_of, printable, wrapped
 from calibcli.stats.curves import CurvePanel, CurvePanels
-from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
-from calibcli.stats.table import ScoreTable, Weighing
-from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
-from picture_checks import clashes, texts_of
+from calibcli.stats.curves.reliability import ReliabilityCurve, smooth_curve
+from calibcli.stats.table import ScoreTable
+from picture_checks import SHAPES, clashes, in_bins, rows_of, spread, texts_of
 
 WORDS = Words(
     "/a/very/long/path/" * 9 + "preds.parquet: score by country",
@@ -49,46 +48,16 @@ AGAINST = (
 LINEAR = AxisScale.LINEAR
 
 
-def table_of(
-    score: np.ndarray, chance: np.ndarray | float, *, weight: np.ndarray | None = None
-) -> ScoreTable:
-    """Draw labels with a fixed seed."""
-    label = np.random.default_rng(1).random(score.size) < chance
-    return ScoreTable.from_rows(score, label, Weighing(weight=weight))
-
-
-def spread(rows: int, first: float = 0.0, last: float = 1.0) -> np.ndarray:
-    """Evenly spread scores."""
-    return np.linspace(first, last, rows)
-
-
-def many(rows: int) -> ScoreTable:
-    """Return as many rows at 101 scores."""
-    each = np.full(101, rows // 101)
-    return ScoreTable(spread(101), each, np.random.default_rng(1).binomial(each, 0.9 * spread(101)))
-
-
-TABLES = {
-    "fifty rows": table_of(spread(50), spread(50) ** 1.5),
-    "one row": table_of(np.array([0.3]), 0.5),
-    "rows at 0 only": table_of(np.zeros(30), 0.0),
-    "fifty million rows": many(50_000_000),
-    "rare events": table_of(spread(2_000, 0.0, 0.01), 2.0 * spread(2_000, 0.0, 0.01)),
-    "ten scores": table_of(np.repeat(np.arange(10) / 10, 40), np.repeat(np.arange(10) / 12, 40)),
-    "saturated": table_of(1.0 - spread(400) ** 8 / 50.0, 0.9),
-    "one label only": table_of(spread(100), 0.0),
-    "weighted": table_of(spread(40), spread(40), weight=1.0 + spread(40)),
-}
-
-
 def curve_of(table: ScoreTable, kind: PlotKind) -> ReliabilityCurve:
     """Return both curves."""
-    bins = ATOMS if looks_discrete(table) else bins_of(Binning.EQUAL_WIDTH, 15, table=table)
     smooth = smooth_curve(table, bandwidth=0.03, generator=np.random.default_rng(0), draws=20)
-    return ReliabilityCurve(kind, binned_curve(table, bins=bins), smooth, 0.994444)
+    return ReliabilityCurve(kind, in_bins(table), smooth, 0.994444)
 
 
-CURVES = {name: curve_of(table, PlotKind.BINNED) for name, table in TABLES.items()}
+CURVES = {
+    name: curve_of(table, PlotKind.BINNED)
+    for name, table in (SHAPES | {"one label only": rows_of(spread(100), 0.0)}).items()
+}
 
 
 def panels(*names: str, kind: PlotKind = PlotKind.BINNED, against: bool = False) -> CurvePanels:
@@ -107,7 +76,7 @@ def drawn(
     return figure_of(picture, WORDS, look=look_of(size, theme), scale=scale)
 
 
-SOME = tuple(TABLES)
+SOME = tuple(SHAPES)[:9]
 SMOOTH, BINNED, LOGIT = PlotKind.SMOOTH, PlotKind.BINNED, AxisScale.LOGIT
 COLUMN, PAGE, SLIDE = FigureSize
 CASES = [
@@ -163,7 +132,7 @@ def test_a_panel_of_many_rows_does_not_set_the_limits_alone() -> None:
     """Panels count alike, so that fifty million rows do not make thirty rows strays."""
     rare = ScoreTable(spread(101, 0.0, 0.01), np.full(101, 500_000), np.full(101, 2_000))
     heavy = CurvePanel("heavy", 1, ERROR, curve_of(rare, PlotKind.BINNED))
-    light = CurvePanel("light", 1, ERROR, curve_of(table_of(spread(30, 0.1, 0.2), 0.1), PlotKind.BINNED))
+    light = CurvePanel("light", 1, ERROR, curve_of(rows_of(spread(30, 0.1, 0.2), 0.1), PlotKind.BINNED))
     figure = drawn(CurvePanels(PlotKind.GROUPS, (heavy, light)), FigureSize.PAGE)
     assert figure.axes[0].get_xlim()[1] > 0.18
 

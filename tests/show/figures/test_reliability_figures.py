@@ -29,29 +29,18 @@ from calibcli.stats.curves.limits import (
 )
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
 from calibcli.stats.table import ScoreTable, Weighing
-from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
-from picture_checks import clashes, content
+from calibcli.stats.table.bins import ATOMS, bins_of
+from picture_checks import SHAPES, clashes, content, in_bins, rows_of, spread
 
 CAPTION = ("smECE 0.0560 [0.0460, 0.0610] at 95% confidence", "1,000 rows, 476 with label 1")
 KINDS = (PlotKind.SMOOTH, PlotKind.BINNED)
 kinds = pytest.mark.parametrize("kind", KINDS)
 
 
-def curve_of(score: np.ndarray, chance: np.ndarray, *, counts: np.ndarray | None = None) -> ReliabilityCurve:
-    """Draw labels with a fixed seed and return both curves."""
-    rng = np.random.default_rng(1)
-    if counts is None:
-        table = ScoreTable.from_rows(score, rng.random(score.size) < chance)
-    else:
-        table = ScoreTable(score, counts, rng.binomial(counts, chance))
-    bins = ATOMS if looks_discrete(table) else bins_of(Binning.EQUAL_WIDTH, 15, table=table)
-    smooth = smooth_curve(table, bandwidth=0.03, generator=rng)
-    return ReliabilityCurve(PlotKind.SMOOTH, binned_curve(table, bins=bins), smooth, 0.95)
-
-
-def spread(rows: int, first: float = 0.0, last: float = 1.0) -> np.ndarray:
-    """Evenly spread scores."""
-    return np.linspace(first, last, rows)
+def curve_of(table: ScoreTable) -> ReliabilityCurve:
+    """Return both curves."""
+    smooth = smooth_curve(table, bandwidth=0.03, generator=np.random.default_rng(1))
+    return ReliabilityCurve(PlotKind.SMOOTH, in_bins(table), smooth, 0.95)
 
 
 def test_a_closer_look_leaves_no_rows_out_unsaid() -> None:
@@ -85,18 +74,7 @@ def test_rare_events_are_seen_where_they_are_and_rows_at_0_as_one_score() -> Non
     assert max(np.ptp(limits.shares(bar)) for bar in bars) < 0.01
 
 
-SHAPES = {
-    "fifty rows": curve_of(spread(50), spread(50) ** 1.5),
-    "one row": curve_of(np.array([0.3]), np.array([0.5])),
-    "rows at 0 only": curve_of(np.zeros(30), np.zeros(30)),
-    "fifty million rows": curve_of(spread(101), 0.9 * spread(101), counts=np.full(101, 500_000)),
-    "rare events": curve_of(spread(2_000, 0.0, 0.01), 2.0 * spread(2_000, 0.0, 0.01)),
-    "rare scores, frequent events": curve_of(spread(500, 0.0, 0.01), np.full(500, 0.4)),
-    "ten scores": curve_of(np.repeat(np.arange(10) / 10, 40), np.repeat(np.arange(10) / 12, 40)),
-    "saturated": curve_of(1.0 - spread(400) ** 8 / 50.0, np.full(400, 0.9)),
-    "one score": curve_of(np.full(100, 0.6), np.full(100, 0.5)),
-    "two clusters": curve_of(np.repeat([0.05, 0.95], 50), np.repeat([0.1, 0.8], 50)),
-}
+CURVES = {name: curve_of(table) for name, table in SHAPES.items()}
 shapes = pytest.mark.parametrize("shape", SHAPES)
 
 
@@ -108,7 +86,7 @@ def drawn(curve: ReliabilityCurve, kind: PlotKind, *, title: str = "preds.csv: s
 @pytest.mark.untraced
 def test_the_same_curve_gives_the_same_bytes() -> None:
     """Two figures of one curve are one file in every format, with no date in it."""
-    one, other = (drawn(SHAPES["fifty rows"], PlotKind.SMOOTH, title="予測.csv: スコア") for _ in range(2))
+    one, other = (drawn(CURVES["fifty rows"], PlotKind.SMOOTH, title="予測.csv: スコア") for _ in range(2))
     for picture_format in FORMATS:
         found = content(one, picture_format)
         assert found == content(other, picture_format)
@@ -121,7 +99,7 @@ def test_the_same_curve_gives_the_same_bytes() -> None:
 @shapes
 def test_every_shape_of_table_makes_a_picture(shape: str, kind: PlotKind) -> None:
     """No table warns (warnings are errors here), and text stands outside the axes."""
-    figure = drawn(SHAPES[shape], kind, title="/a/very/long/path/" * 9 + "predictions.parquet: score")
+    figure = drawn(CURVES[shape], kind, title="/a/very/long/path/" * 9 + "predictions.parquet: score")
     page, main = figure.bbox, figure.axes[0]
     assert figure.legends
     for box in [one.get_window_extent() for one in (*figure.texts, *figure.legends)]:
@@ -142,7 +120,7 @@ def test_every_shape_of_table_makes_a_picture(shape: str, kind: PlotKind) -> Non
 @pytest.mark.parametrize("letter", ["W", "i", "予", "/"])
 def test_a_long_title_fits_in_a_few_lines(letter: str) -> None:
     """Whatever letters it is made of; the page is used."""
-    figure = drawn(SHAPES["fifty rows"], PlotKind.BINNED, title="a" + 900 * letter + "z")
+    figure = drawn(CURVES["fifty rows"], PlotKind.BINNED, title="a" + 900 * letter + "z")
     lines = [text for text in figure.texts if text.get_weight() == "bold"]
     assert 2 <= len(lines) <= 4
     assert figure.bbox.width * 0.85 < lines[0].get_window_extent().x1
@@ -157,7 +135,7 @@ def test_a_title_of_some_words_is_whole(size: FigureSize) -> None:
     title = (
         "predictions_of_the_production_model_2024_11_final.parquet where country==AT and device==phone: score"
     )
-    curve = replace(SHAPES["fifty rows"], kind=PlotKind.BINNED)
+    curve = replace(CURVES["fifty rows"], kind=PlotKind.BINNED)
     figure = figure_of(curve, Words(title, CAPTION), look=look_of(size, Theme.LIGHT))
     lines = [text for text in figure.texts if text.get_weight() == "bold"]
     assert "".join(line.get_text() for line in lines).replace(" ", "") == title.replace(" ", "")
@@ -166,7 +144,7 @@ def test_a_title_of_some_words_is_whole(size: FigureSize) -> None:
 
 def test_svg_is_xml_with_outlined_text() -> None:
     """Letters are paths, so the picture looks the same without the font."""
-    figure = drawn(SHAPES["fifty rows"], PlotKind.SMOOTH)
+    figure = drawn(CURVES["fifty rows"], PlotKind.SMOOTH)
     root = ET.fromstring(content(figure, "svg"))  # noqa: S314 - our own bytes
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) > 30
@@ -176,7 +154,7 @@ def test_svg_is_xml_with_outlined_text() -> None:
 
 def test_pdf_embeds_its_font() -> None:
     """As TrueType, which printers and journals accept."""
-    pdf = content(drawn(SHAPES["fifty rows"], PlotKind.BINNED), "pdf")
+    pdf = content(drawn(CURVES["fifty rows"], PlotKind.BINNED), "pdf")
     assert pdf.startswith(b"%PDF")
     assert b"/FontFile2" in pdf
 
@@ -194,7 +172,7 @@ def test_pdf_embeds_its_font() -> None:
 )
 def test_any_title_is_only_text(title: str, shown: str) -> None:
     """Dollar signs are no formula, letters that the font lacks become boxes, and nothing warns."""
-    figure = drawn(SHAPES["fifty rows"], PlotKind.SMOOTH, title=title)
+    figure = drawn(CURVES["fifty rows"], PlotKind.SMOOTH, title=title)
     figure.draw_without_rendering()
     assert [text.get_text() for text in figure.texts if text.get_weight() == "bold"] == [shown]
     assert not any(text.get_parse_math() for text in figure.texts)
@@ -202,7 +180,7 @@ def test_any_title_is_only_text(title: str, shown: str) -> None:
 
 def test_the_measured_error_stands_in_the_picture() -> None:
     """As handed in, with the small print that says what is drawn."""
-    texts = [text.get_text() for text in drawn(SHAPES["rare events"], PlotKind.SMOOTH).texts]
+    texts = [text.get_text() for text in drawn(CURVES["rare events"], PlotKind.SMOOTH).texts]
     assert CAPTION[0] in texts
     assert CAPTION[1] in texts
     assert any("resampling band at a fixed bandwidth" in text for text in texts)
@@ -223,7 +201,7 @@ def test_importance_weights_are_drawn_without_a_band() -> None:
 
 def test_a_missing_smooth_curve_is_a_usage_problem() -> None:
     """A report of binned measures cannot be drawn smooth."""
-    full = SHAPES["fifty rows"]
+    full = CURVES["fifty rows"]
     curve = ReliabilityCurve(PlotKind.SMOOTH, full.binned, None, 0.95)
     with pytest.raises(UsageProblem):
         figure_of(curve, Words("x"))
@@ -263,7 +241,7 @@ assert settings() == before
 def test_counts_stand_within_the_panel() -> None:
     """Those of scores of 0 and 1, too, which lay on the axis."""
     score = np.linspace(0.0, 1.0, 11)
-    curve = curve_of(score, score, counts=np.full(11, 245))
+    curve = curve_of(rows_of(score, score, counts=245))
     figure = figure_of(
         replace(curve, kind=PlotKind.BINNED),
         Words("p", CAPTION),
@@ -329,7 +307,7 @@ def test_rates_of_nothing_and_of_all_have_their_counts_by_log_odds() -> None:
 )
 def test_lines_of_no_skill_are_drawn_where_they_are(shape: str, kind: PlotKind, scale: AxisScale) -> None:
     """The base rate across and upright, and halfway between it and the diagonal; texts have their place."""
-    curve = replace(SHAPES[shape], kind=kind, attributes=True)
+    curve = replace(CURVES[shape], kind=kind, attributes=True)
     figure = figure_of(curve, Words("t", CAPTION), scale=scale)
     assert clashes(figure) == []
     assert {"no skill", f"base rate {curve.base:.3g} (climatology)"} <= {

@@ -15,44 +15,15 @@ from calibcli.stats.curves.map import Band, MapCurve, map_curve
 from calibcli.stats.curves.reliability import binned_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
 from calibcli.stats.recalibrators.family import fit_recalibrator
-from calibcli.stats.table import ScoreTable, Weighing
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
-from picture_checks import clashes
+from picture_checks import SHAPES, clashes, rows_of, spread
 
 CAPTION = ("Brier score 0.1831  [0.1804, 0.1859] at 95 % confidence: the area under the curve", "1,000 rows")
 WORDS = Words("/a/very/long/path/" * 5 + "predictions.parquet: score", CAPTION)
 LOOKS = list(product(FigureSize, Theme))
 
 
-def rows_of(
-    score: np.ndarray, chance: np.ndarray | float, *, counts: int | None = None, weighted: bool = False
-) -> ScoreTable:
-    """Draw labels with a fixed seed."""
-    rng = np.random.default_rng(1)
-    chance = np.broadcast_to(chance, score.shape)
-    if counts is not None:
-        return ScoreTable(score, np.full(score.size, counts), rng.binomial(counts, chance))
-    weight = 1.0 + score if weighted else None
-    return ScoreTable.from_rows(score, rng.random(score.size) < chance, Weighing(weight=weight))
-
-
-def spread(rows: int, last: float = 1.0) -> np.ndarray:
-    """Evenly spread scores."""
-    return np.linspace(0.0, last, rows)
-
-
-SHAPES = {
-    "fifty rows": rows_of(spread(50), spread(50) ** 1.5),
-    "one row": rows_of(np.array([0.3]), 1.0),
-    "rows at 0 only": rows_of(np.zeros(30), 0.0),
-    "fifty million rows": rows_of(spread(101), 0.9 * spread(101), counts=500_000),
-    "rare": rows_of(spread(2_000, 0.01), 2.0 * spread(2_000, 0.01)),
-    "ten scores": rows_of(np.repeat(np.arange(10) / 10, 40), np.repeat(np.arange(10) / 12, 40)),
-    "saturated": rows_of(1.0 - spread(400) ** 8 / 50.0, 0.9),
-    "one score": rows_of(np.full(100, 0.6), 0.5),
-    "one class only": rows_of(spread(60), 1.0),
-    "weighted": rows_of(spread(80), 0.5, weighted=True),
-}
 FITTED = fit_recalibrator(RecalibratorName.VENN_ABERS, SHAPES["ten scores"])
 
 
@@ -87,7 +58,8 @@ def test_marks_of_few_scores_are_explained() -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "shape"), [(murphy_curve, "rare"), (decision_curve, "rows at 0 only"), (map_over, "saturated")]
+    ("made", "shape"),
+    [(murphy_curve, "rare events"), (decision_curve, "rows at 0 only"), (map_over, "saturated")],
 )
 def test_scores_are_laid_out_by_log_odds(made, shape: str) -> None:  # noqa: ANN001
     """Near 0 and 1 there is room, and the small print says so."""
@@ -185,7 +157,7 @@ def test_a_map_alone_shows_all_of_the_unit_square() -> None:
 
 def test_outputs_far_from_the_scores_are_seen_by_log_odds() -> None:
     """Axes hold what the map gives, not the scores alone; the line ends where they end."""
-    low = rows_of(spread(500, 0.01) + 1e-4, 0.5)
+    low = rows_of(spread(500, last=0.01) + 1e-4, 0.5)
     fitted = fit_recalibrator(RecalibratorName.PLATT, low)
     points = binned_curve(low, bins=bins_of(Binning.EQUAL_MASS, 5, table=low))
     curve = map_curve(fitted, band=Band(None, ""), table=low, points=points)
