@@ -91,7 +91,7 @@ _PARTED = (
 )
 _TWO = (
     "of two classes the largest probability hides errors that cancel, as where one is 0.1 too high in every "
-    "row: --view one-vs-rest --class {0} looks at the probability of {0}"
+    "row: --view one-vs-rest --class {} looks at one alone"
 )
 _BY_LABELS = (
     "every row of label 1 weighs {} and every other {}: leave out --weight if these are weights of classes "
@@ -169,7 +169,10 @@ def two_classes_notes(gathered: "Gathered") -> tuple[str, ...]:
     classes = gathered.input.classes
     if classes is None or classes.view is not ViewName.CONFIDENCE or classes.count > len(_LABELS):
         return ()
-    return (_TWO.format(shlex.quote(gathered.resolved.classes[-1])),)
+    name = gathered.resolved.classes[-1]
+    quoted = shlex.quote(name)
+    # In Python it is text, also where it is a number.
+    return (_TWO.format(f"'{name}'" if quoted == name else quoted),)
 
 
 def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyType({})) -> tuple[str, ...]:

@@ -206,6 +206,12 @@ def one_metric(name: str) -> Metric | SegmentMeasure:
     raise UsageProblem(msg, f"name one of its members: {', '.join(members)}")
 
 
+def usual_metric(name: str) -> str:
+    """Return what a measure is called that is typed by another of its names."""
+    word = _word(name)
+    return ALIASES.get(word, word)
+
+
 def known_metrics() -> tuple[str, ...]:
     """Return every name that `--metric` takes, groups last."""
     return (*MeasureName, *TestName, *ClassMeasure, *GROUPS)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from calibcli.codec import ANY_NUMBER, Node
 from calibcli.documents.sealed import canonical_text
 from calibcli.names import Inconclusive, VerdictName
+from calibcli.options.measuring import usual_metric
 from calibcli.python.problems import said
 from calibcli.reports.compare import CompareReport, Comparison
 from calibcli.reports.drift import DriftColumn, DriftReport
@@ -94,10 +95,14 @@ class Named(Generic[Number]):
         return f"{name!r} was not compared; there are {', '.join(self.measures)}"
 
     def __getitem__(self, name: str) -> Number:
-        found = self.measures
-        if name in found:
-            return found[name]
-        raise KeyError(self._lacking(name))
+        found = self._called(name)
+        if found is None:
+            raise KeyError(self._lacking(name))
+        return found
+
+    def _called(self, name: str) -> Number | None:
+        """Return a measure by its name, or by another that `metric` takes for it."""
+        return self.measures.get(name) or self.measures.get(usual_metric(name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measures)
@@ -193,13 +198,13 @@ class Measured(Named[Estimate | ClassEstimate], Reported):
         # Asked for whatever else an object may have; before there is a report, and by copy and pickle, too.
         if name.startswith("_") or name == "report":
             raise AttributeError(name)
-        found = self.measures
-        if name in found:
-            return found[name]
-        raise AttributeError(self._lacking(name))
+        found = self._called(name)
+        if found is None:
+            raise AttributeError(self._lacking(name))
+        return found
 
     def __contains__(self, name: object) -> bool:
-        return name in self.measures
+        return isinstance(name, str) and self._called(name) is not None
 
     def __eq__(self, other: object) -> bool:
         # Curves in the report hold arrays, of which there is no one answer.

@@ -99,6 +99,21 @@ def test_a_value_is_a_float_where_there_is_none_too() -> None:
     assert math.isnan(calibcli.measure([0.1, 0.4], [0, 0], metric="auroc").auroc.value)
 
 
+def test_a_measure_answers_to_every_name_that_it_is_asked_for_by() -> None:
+    """What `metric` takes finds its result; it stands in it by one name."""
+    scores, labels = [0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1]
+    found = calibcli.measure(scores, labels, metric="auc,nll,O/E")
+    assert list(found) == ["auroc", "log_loss", "oe"]
+    assert found["auc"] == found["C-index"] == found.roc_auc == found.auroc
+    assert found["nll"] == found.log_loss
+    assert "O/E" in found
+    assert [one for one in ("slope", "ks", 3) if one in found] == []
+    both = calibcli.compare(
+        {"a": scores, "b": scores, "y": labels}, score=["a", "b"], label="y", metric="nll"
+    )
+    assert both["nll"] == both["log_loss"]
+
+
 def test_a_result_can_be_copied_and_pickled() -> None:
     """A report answers for measures alone when asked for other attributes."""
     import copy

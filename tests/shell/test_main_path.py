@@ -446,7 +446,7 @@ def test_errors_that_cancel_between_two_classes_are_spoken_of(run: Run, tmp_path
     two = ("--probs", "p_0,p_1")
     passed = run(*verify, *two, code=0)
     assert f"note: {said}" in passed.out
-    assert "--view one-vs-rest --class 1 looks at the probability of 1" in passed.out
+    assert "--view one-vs-rest --class '1' looks at one alone" in passed.out
     fitted = run("fit", *verify[1:4], *two, "-o", tmp_path / "map.json", code=0)
     through = (*two, "--artifact", tmp_path / "map.json")
     assert said in run("measure", *verify[1:4], *through, "-m", "ece", code=0).out
