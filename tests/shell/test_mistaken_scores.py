@@ -253,6 +253,16 @@ def test_a_fit_that_gains_nothing_promises_nothing(run: Run, tmp_path: Path) -> 
         assert ("That is no gain" in ended.err) == (method == "platt")
 
 
+def test_a_plan_of_certain_labels_speaks_of_no_half(run: Run, tmp_path: Path) -> None:
+    """Where labels follow scores of 0 and 1, all gates pass or none does."""
+    path = in_csv(tmp_path / "rows.csv", {"s": np.arange(500) % 2})
+    shown = run("plan", path, "-s", "s", "--max-ece", "0.02", code=0).out
+    assert "passes with a probability of 100 %" in shown
+    assert "half of such gates" not in shown
+    in_csv(path, {"s": np.arange(500) % 7 / 10})
+    assert "half of such gates" in run("plan", path, "-s", "s", "--max-ece", "0.05", code=0).out
+
+
 @pytest.mark.parametrize(
     ("weight", "said"),
     [

@@ -29,9 +29,10 @@ def _simulated(report: PlanReport) -> list[str]:
     if report.rows is None:
         return []
     lines = [f"Found by {_error(report)}; the requested power is {percent(report.power)}."]
-    # Where that is all a gate asks for, fewer decide nothing.
-    if report.rows_for_half is not None and report.rows_for_half > report.least_rows:
-        lines.append(f"With about {about(report.rows_for_half)} rows half of such gates {verdict}.")
+    # Where that is all a gate asks for, fewer decide nothing; and where labels are certain, none or all pass.
+    half = report.rows_for_half
+    if half is not None and half > report.least_rows and about(half) != about(report.rows):
+        lines.append(f"With about {about(half)} rows half of such gates {verdict}.")
     return lines
 
 
