@@ -157,7 +157,13 @@ class Count:
 
     def chance_at(self, error: float) -> float:
         """Return how probable so many are if it is wrong as often as this."""
-        return float(binom.sf(self.wrong - 1, self.asked, error))
+        return _at_least(self.wrong, self.asked, error)
+
+
+@cache
+def _at_least(wrong: int, asked: int, error: float) -> float:
+    """So many of so many; the page of all cells asks for the same ones ten times over."""
+    return float(binom.sf(wrong - 1, asked, error))
 
 
 @dataclass(slots=True)

@@ -43,8 +43,8 @@ def guard_cells() -> list[tuple[c.Cell, int]]:
         (c.Cell("tests", "few rows open", 1_000, c.POPULATION), 5),
         (c.Cell("bounds", "rare, wrong", 1_000, c.FIXED), 3),
         (c.Cell("smooth", "disc4", 1_000, c.POPULATION), 4),
-        (c.Cell("compare", "confident, rare costly errors", 1_000, c.POPULATION), 15),
-        (c.Cell("clusters", "label noise", 1_000, c.POPULATION, "50 clusters of 20"), 15),
+        (c.Cell("compare", "confident, rare costly errors", 1_000, c.POPULATION), 8),
+        (c.Cell("clusters", "label noise", 1_000, c.POPULATION, "50 clusters of 20"), 8),
     ],
     guard_cells(),
 )

@@ -69,7 +69,7 @@ from score_rows import (
 )
 
 M = MeasureName
-SLOW_LAW = settings(max_examples=12)
+SLOW_LAW = settings(max_examples=8)
 PARTITIONS = st.tuples(st.sampled_from(list(Binning)), st.sampled_from(COUNTS))
 Partition = tuple[Binning, int]
 
