@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -184,6 +185,7 @@ def plain_digits(value: Fraction) -> str:
     return ("-" if value < 0 else "") + str(whole) + ("." + digits if digits else "")
 
 
+@cache
 def written(exact: Any) -> str | None:
     """Return the text that a value equals where it meets text, or None where it equals itself alone."""
     if isinstance(exact, Fraction):
