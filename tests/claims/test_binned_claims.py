@@ -78,9 +78,10 @@ def test_intervals_of_l2_hold_at_high_confidence(values: int, off: float) -> Non
     assert missed <= most_misses(times, 1.0 - confidence)
 
 
+@pytest.mark.slow
 def test_fails_of_l2_are_rarely_wrong_where_there_are_many_claims() -> None:
     """A calibrated score of one value fails one of twenty claims with a probability of 5 % / 20 at most."""
-    rng, failed, times = generator_of("l2, many claims"), 0, 800
+    rng, failed, times = generator_of("l2, many claims"), 0, 4_000
     rule = Rule("rule", MeasureName.BRIER_RELIABILITY_CORRECTED, Bound.UPPER, Relation.AT_MOST, 1e-12)
     ground = Ground(ATOMS, claims=20, rows_wanted=False)
     for _ in range(times):

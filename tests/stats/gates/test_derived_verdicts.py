@@ -97,7 +97,7 @@ def listed() -> set[str]:
     }
 
 
-EVERY = [pytest.param(29, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
+EVERY = [pytest.param(61, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
 
 
 @pytest.mark.untraced

@@ -250,8 +250,7 @@ def test_any_measure_is_a_number_or_says_why_not(name: str) -> None:
         assert estimate.null is None or math.isfinite(estimate.null), measure
 
 
-@pytest.mark.parametrize("score", [0.0, 0.3, 0.5, 1.0])
-@pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.parametrize(("score", "label"), [(0.0, 0), (0.0, 1), (0.3, 1), (0.5, 0), (1.0, 0)])
 def test_one_score_has_its_residual_as_every_error(score: float, label: int) -> None:
     """With one row, or three alike, every measure of gaps is |label - score|."""
     for rows in (1, 3):
