@@ -511,39 +511,88 @@ def _worst(
 
 
 def _groups(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> str:
-    """Return in which groups or classes the first measure or test that shows something shows what."""
+    """Return in which groups or classes the first measure or test that shows something shows what.
+
+    What one of them says that the tests together do not bear out is weak evidence, and comes last.
+    """
     told = groups.worst is not None and groups.worst.by_lower is not None
     if told and not report.selected:
         return ""
-    slices = {key: report.slices[key] for key in groups.measured}
+    tests = _group_tests(report, groups)
+    found = [*_intervals_say(report, groups, told=told), *_tests_say(report, groups, tests)]
+    unsure = _unsure_groups(report, tests)
+    for name, ways, together in found:
+        sure = {way: [key for key in keys if key not in unsure] for way, keys in ways.items()}
+        if any(sure.values()):
+            said = listed(f"{way} in {_named(groups, keys)}" for way, keys in sure.items() if keys)
+            return f"By {name}, {said}{together}."
+    for name, ways, _ in found:
+        said = listed(f"{way} in {_named(groups, keys)}" for way, keys in ways.items())
+        return f"Weak evidence, by {name} alone, that {said}."
+    return ""
+
+
+# The name of a measure or test, the groups by what it says of them, and in which sense of all at once.
+_Said = tuple[str, dict[str, list[str]], str]
+
+
+def _intervals_say(
+    report: "MeasureReport", groups: "GroupsSummary | ViewSummary", *, told: bool
+) -> Iterator[_Said]:
+    together = f"; all at once with {percent(report.confidence)} confidence"
     for one in report.measures:
         # Where the ECE has shown an error, others say only which way.
         if one.name is M.ECE or (told and one.name not in _LEVELS):
             continue
         ways: dict[str, list[str]] = {}
-        for key, part in slices.items():
-            found = next((found for found in part.measures if found.name is one.name), None)
+        for key in groups.measured:
+            found = next((found for found in report.slices[key].measures if found.name is one.name), None)
             way = _way(found) or (
                 "scores are miscalibrated" if one.name in _ERRORS and _beyond_zero(found) > 0 else ""
             )
             if way:
                 ways.setdefault(way, []).append(key)
         if ways:
-            said = listed(f"{way} in {_named(groups, keys)}" for way, keys in ways.items())
-            level = percent(report.confidence)
-            return f"By {field_name(one.name)}, {said}; all at once with {level} confidence."
-    for name, adjusted in () if isinstance(groups, ViewSummary) else (groups.adjusted or {}).items():
-        test = TestName(name)
-        keys = [
-            key
-            for key, p_value in adjusted.items()
-            if _rejects(report, p_value) and not rejects_too_often(test, slices[key])
-        ]
+            yield field_name(one.name), ways, together
+
+
+# P-values that hold for all groups at once, by test and group.
+_OfGroups = Mapping[TestName, Mapping[str, float]]
+
+
+def _tests_say(
+    report: "MeasureReport", groups: "GroupsSummary | ViewSummary", tests: _OfGroups
+) -> Iterator[_Said]:
+    for test, p_values in tests.items():
+        way = _TOO_LOW if test in _ONE_SIDED else "scores are miscalibrated"
+        keys = [key for key, p_value in p_values.items() if _rejects(report, p_value)]
         if keys:
-            way = _TOO_LOW if name in _ONE_SIDED else "scores are miscalibrated"
-            holm = f"p adjusted for {plural(len(slices), 'group')}"
-            return f"By {field_name(name)}, {way} in {first_of(keys, 3)} ({holm})."
-    return ""
+            yield field_name(test), {way: keys}, f" (p adjusted for {plural(len(groups.measured), 'group')})"
+
+
+def _group_tests(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> _OfGroups:
+    """Return adjusted p-values, but for those of a test that rejects too often there."""
+    adjusted = {} if isinstance(groups, ViewSummary) else groups.adjusted or {}
+    return {
+        TestName(name): {
+            key: p_value
+            for key, p_value in p_values.items()
+            if p_value is not None and not rejects_too_often(TestName(name), report.slices[key])
+        }
+        for name, p_values in adjusted.items()
+    }
+
+
+def _unsure_groups(report: "MeasureReport", tests: _OfGroups) -> set[str]:
+    """Return the groups that the tests together do not show to be off; one-sided ones do not see all of it.
+
+    With all of the error each, some of several measures and tests would call a calibrated group wrong.
+    """
+    seeing = [p_values for test, p_values in tests.items() if test not in _ONE_SIDED]
+    least: dict[str, float] = {}
+    for key, p_value in chain.from_iterable(one.items() for one in seeing):
+        least[key] = min(p_value, least.get(key, 1.0))
+    return {key for key, p_value in least.items() if not _rejects(report, len(seeing) * p_value)}
 
 
 def _certain(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> str:

@@ -514,6 +514,27 @@ def test_multiples_of_the_least_drawn_p_value_are_at_most_that(
     assert "at most" not in good
 
 
+def test_one_of_several_looks_at_groups_is_weak_evidence(run: Run, tmp_path: Path) -> None:
+    """A test that rejects in one of ten calibrated groups is one look of five; a group far off is shown."""
+    path, rng = tmp_path / "parts.csv", np.random.default_rng(11)
+    score = rng.random(2_000)
+    columns = {"score": score, "label": rng.random(2_000) < score, "part": np.repeat(np.arange(10), 200)}
+    in_csv(path, columns)
+    looks = ("--by", "part", "-m", "ece,ks,kuiper,spiegelhalter,t")
+    weak = "Weak evidence, by Spiegelhalter's test alone, that scores are miscalibrated in part=0."
+    assert weak in run("measure", path, *CHURN, *looks).out
+    # Asked alone it is the only look.
+    alone = run("measure", path, *CHURN, *looks[:2], "-m", "spiegelhalter").out
+    assert "By Spiegelhalter's test, scores are miscalibrated in part=0 (p adjusted for 10 groups)." in alone
+    # Scores of one of two groups that are turned towards the ends.
+    bad = columns["part"] < 5
+    sure = np.where(bad, np.round(score), score) * 0.98 + 0.01
+    in_csv(path, {**columns, "score": sure, "part": bad.astype(int)})
+    told = run("measure", path, *CHURN, *looks[:2], "-m", "kuiper,spiegelhalter").out
+    assert "test, scores are miscalibrated in part=1 (p adjusted for 2 groups)." in told
+    assert "Weak" not in told
+
+
 def test_no_answer_rests_on_jeffreys_where_few_events_are_expected(run: Run, tmp_path: Path) -> None:
     """One event where .02 were expected, in any of 20 grades, is no proof; ten times as many as ten are."""
     path, grades = tmp_path / "grades.csv", np.repeat(np.arange(20), 200)
