@@ -701,6 +701,20 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "plot t.csv --terminal --theme dark", "--theme has no effect on --terminal", "with -o"),
     (2, "plot t.csv --terminal --size slide", "--size has no effect on --terminal", "with -o"),
     (2, f"measure {ZOO} --compat netcal --view one-vs-rest", "without --view", "leave out one of them"),
+    *(
+        (code, f"segments {MANY} --on {words}", error, "")
+        for code, words, error in (
+            (2, "' , '", "segments without --on"),
+            (3, "nowhere", "there is no column 'nowhere'"),
+            (2, "label", "column 'label' cannot be --label and --on at once"),
+            (2, "site,site", "column 'site' is named twice with --on"),
+            (2, "site --categorical day", "--categorical names 'day', and --on does not"),
+            (2, "site --categorical site --numeric site", "both name 'site'"),
+            (3, "country --numeric country", "which is no number"),
+            (2, "country -w site", "importance weights are not counts"),
+            (2, "country --confidence 95", "--confidence 95 is out of range"),
+        )
+    ),
     # Documents and exports.
     (3, "inspect list.json", "list.json: row 1 is a list", ""),
     (3, "inspect brace.json", "brace.json", ""),

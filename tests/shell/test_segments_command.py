@@ -270,29 +270,6 @@ def test_columns_that_settle_the_label_are_named(run: Run, tmp_path: Path) -> No
     assert "settles the label" not in run("segments", few, *on).out
 
 
-REFUSED = [
-    ([], 2, "Missing option '--on'"),
-    (["--on", " , "], 2, "segments without --on"),
-    (["--on", "nowhere"], 3, "there is no column 'nowhere'"),
-    (["--on", "label"], 2, "column 'label' cannot be --label and --on at once"),
-    (["--on", "age,age"], 2, "column 'age' is named twice with --on"),
-    (["--on", "age", "--categorical", "device"], 2, "--categorical names 'device', and --on does not"),
-    (["--on", "age", "--categorical", "age", "--numeric", "age"], 2, "both name 'age'"),
-    (["--on", "country", "--numeric", "country"], 3, "holds 'AT', which is no number"),
-    (["--on", "country", "-w", "age"], 2, "importance weights are not counts"),
-    (["--on", "country", "--depth", "5"], 2, "--depth"),
-    (["--on", "country", "--confidence", "95"], 2, "--confidence 95 is out of range"),
-]
-
-
-@pytest.mark.parametrize(("words", "code", "said"), REFUSED, ids=lambda one: str(one)[:30])
-def test_what_makes_no_segments_is_refused(run: Run, words: list[str], code: int, said: str) -> None:
-    """Exit 2 for a request, 3 for a file; one line that says what, and one what to do."""
-    ended = run("segments", LOANS, *WORDS, *words)
-    assert (ended.code, ended.out) == (code, "")
-    assert said in ended.err
-
-
 def test_too_many_segments_and_summaries_are_refused(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
