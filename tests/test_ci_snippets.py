@@ -33,6 +33,12 @@ PREDICTIONS = {
 Bash = Callable[..., Ran]
 
 
+def fit(to: Path, *more: str, method: str = "platt") -> None:
+    """Fit a map to the sample."""
+    words = ["fit", str(SAMPLE / "breast_cancer_calibration.csv"), "-m", method, "-o", str(to), "-q"]
+    assert main([*words, *more]) == 0
+
+
 @pytest.fixture
 def bash(tmp_path: Path) -> Bash:
     """Run a script in a folder, with calibcli on the path and rows of one kind as predictions."""
@@ -214,7 +220,7 @@ def test_a_night_counts_once_and_is_kept_whatever_the_verdict(
     assert kept < steps.index(fetched) < restored
     artifact = tmp_path / gate["with"]["artifact"]
     artifact.parent.mkdir()
-    assert main(["fit", str(SAMPLE / "breast_cancer_calibration.csv"), "-o", str(artifact), "-q"]) == 0
+    fit(artifact)
     (tmp_path / "later.csv").write_text("\n".join([ROWS[0], *ROWS[100:150], ""]))
     nights = [
         ("7", "predictions.csv", "59 of them new"),
@@ -285,12 +291,7 @@ def test_gitlab_counts_each_night_in_the_state_of_its_map(bash: Bash, tmp_path: 
         "CI_JOB_TOKEN": "secret", "CI_API_V4_URL": "https://x/api/v4", "CI_PROJECT_ID": "9",
         "CI_DEFAULT_BRANCH": "main",
     }  # fmt: skip
-    assert (
-        main(
-            ["fit", str(SAMPLE / "breast_cancer_calibration.csv"), "-o", str(tmp_path / "fitted.json"), "-q"]
-        )
-        == 0
-    )
+    fit(tmp_path / "fitted.json")
     for number, first, last, counted in nights:
         (tmp_path / "labels.csv").write_text("\n".join([ROWS[0], *ROWS[max(first, 1) : last], ""]))
         ended = bash(f"export PATH={tools}:$PATH; {script} --force", CI_PIPELINE_ID=number, **variables)
@@ -300,8 +301,7 @@ def test_gitlab_counts_each_night_in_the_state_of_its_map(bash: Bash, tmp_path: 
     assert "JOB-TOKEN: secret" in requested
     assert requested.strip().endswith("https://x/api/v4/projects/9/jobs/artifacts/main/raw/cal.json?job=fit")
     assert len(list((tmp_path / "states").glob("gate-*.json"))) == 1
-    other = ["fit", str(SAMPLE / "breast_cancer_calibration.csv"), "--method", "isotonic", "--force", "-q"]
-    assert main([*other, "-o", str(tmp_path / "fitted.json")]) == 0
+    fit(tmp_path / "fitted.json", "--force", method="isotonic")
     assert bash(f"export PATH={tools}:$PATH; {script} --force", CI_PIPELINE_ID="9", **variables).code == 0
     assert len(list((tmp_path / "states").glob("gate-*.json"))) == 2
     assert JUnitXml.fromfile(str(tmp_path / night["artifacts"]["reports"]["junit"])).tests == 1
@@ -355,8 +355,7 @@ def test_airflow_runs_the_gate(bash: Bash, tmp_path: Path, monkeypatch: pytest.M
     labels, gate, release = operators_of((FOLDER / "airflow_dag.py").read_text(), monkeypatch)
     assert labels["bash_command"].endswith("> labelled-{{ ds }}.csv")
     assert {one["cwd"] for one in (labels, gate, release)} == {"/data/model"}
-    fitted = ["fit", str(SAMPLE / "breast_cancer_calibration.csv"), "-o", str(tmp_path / "cal.json"), "-q"]
-    assert main(fitted) == 0
+    fit(tmp_path / "cal.json")
     assert (gate["skip_on_exit_code"], gate["retries"], release["task_id"]) == (4, 0, "release")
     command = gate["bash_command"].replace("{{ ds }}", "2026-01-31")
     assert "gate-$(sha256sum cal.json" in command
@@ -370,10 +369,7 @@ def test_airflow_runs_the_gate(bash: Bash, tmp_path: Path, monkeypatch: pytest.M
 def test_make_asks_the_gate_once(bash: Bash, tmp_path: Path) -> None:
     """A pass is remembered until the predictions change; a fail is never taken for one."""
     rule = FOLDER / "gate.mk"
-    assert (
-        main(["fit", str(SAMPLE / "breast_cancer_calibration.csv"), "-o", str(tmp_path / "cal.json"), "-q"])
-        == 0
-    )
+    fit(tmp_path / "cal.json")
     stamp = tmp_path / "gate.passed"
     failed = bash(f"make -f {rule}", code=1)
     assert (failed.code, stamp.exists()) == (2, False)
