@@ -134,7 +134,6 @@ LOOKED_UP = {
 }
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("dialect", SqlDialect)
 def test_few_steps_are_cases_and_many_are_looked_up(dialect: SqlDialect) -> None:
     """A map of up to 64 steps needs no table; a parser takes what is executed nowhere as one statement."""

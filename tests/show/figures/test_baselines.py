@@ -41,11 +41,12 @@ def overconfident(rows: int = 2_000) -> ScoreTable:
     return ScoreTable.from_rows(score, rng.random(rows) < chance)
 
 
-def reliability(kind: PlotKind) -> ReliabilityCurve:
-    """Return both curves of overconfident scores."""
-    table = overconfident()
+def reliability(kind: PlotKind, rows: int = 2_000) -> ReliabilityCurve:
+    """Return the curve of overconfident scores, with that of bins."""
+    table, smooth = overconfident(rows), None
     bins = bins_of(Binning.EQUAL_WIDTH, 15, table=table)
-    smooth = smooth_curve(table, bandwidth=0.06, generator=np.random.default_rng(0))
+    if kind is PlotKind.SMOOTH:
+        smooth = smooth_curve(table, bandwidth=0.06, generator=np.random.default_rng(0))
     return ReliabilityCurve(kind, binned_curve(table, bins=bins), smooth, 0.95)
 
 
@@ -145,13 +146,10 @@ def side_by_side(kind: PlotKind, of_each: PlotKind, count: int) -> CurvePanels:
     """Return as many panels of rows that are fewer and fewer."""
     panels = []
     for place in range(count):
-        table = overconfident(2_000 // (place + 1))
-        bins = bins_of(Binning.EQUAL_WIDTH, 15, table=table)
-        smooth = smooth_curve(table, bandwidth=0.06, generator=np.random.default_rng(0))
-        curve = ReliabilityCurve(of_each, binned_curve(table, bins=bins), smooth, 0.95)
+        rows = 2_000 // (place + 1)
         error = ("ECE 0.0554 [0.0100, 0.0721]", "0.0554 [0.0100, 0.0721]")
         against = ("differs by +0.0100 [-0.0200, 0.0300]",) if place else ("",)
-        part = CurvePanel(f"part {place}", table.total_rows, error, curve)
+        part = CurvePanel(f"part {place}", rows, error, reliability(of_each, rows))
         panels.append(replace(part, against=against) if kind is PlotKind.COMPARE and count > 2 else part)
     return CurvePanels(kind, tuple(panels))
 
