@@ -411,6 +411,17 @@ def test_columns_of_several_classes_are_offered_where_no_score_is_found(run: Run
     assert "--probs" not in run("measure", tmp_path / "c.csv").err
 
 
+def test_inspect_asks_whether_scores_are_of_the_predicted_class(run: Run, tmp_path: Path) -> None:
+    """As pipelines write them, beside the true class: no value of the label is what they speak of."""
+    path = tmp_path / "rows.csv"
+    for low, asked in ((0.5, True), (0.49, False)):
+        path.write_text(f"score,label\n{low},NEG\n0.7,POS\n0.9,NEG\n")
+        shown = run("inspect", path, code=0).out
+        assert ("no score is below 1/2: if each is of the class predicted" in shown) == asked
+    path.write_text("score,label\n0.5,0\n0.7,1\n0.9,0\n")
+    assert "below 1/2" not in run("inspect", path, code=0).out
+
+
 def test_inspect_says_every_note_as_json(run: Run, tmp_path: Path) -> None:
     """Why the rows would be refused, and that what it would type is a guess."""
     (tmp_path / "rows.csv").write_text("pd,default_flag\n0.2,N\n0.7,Y\n")
