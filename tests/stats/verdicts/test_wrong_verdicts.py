@@ -21,11 +21,11 @@ pytestmark = pytest.mark.untraced
 PASS, FAIL = VerdictName.PASS, VerdictName.FAIL
 # One or two of each measure; the others are among the slow ones.
 SOME = (
-    "ece, 10 atoms",
+    "ece, 1 atoms",
     "ece at any time, 10 atoms",
     "l2, 1 atoms",
     "l2, one atom of 2 off",
-    "linf, one atom of 10 off",
+    "linf, 1 atoms",
     "binned ece, one look",
     "smece, shifted",
     "dce, two clumps",
