@@ -289,7 +289,7 @@ def test_each_number_lies_in_its_interval(rows: list[tuple[float, float, bool]])
                 assert low - 1e-9 <= number.value <= high + 1e-9
         if label.any():
             assert one.standardised.interval is not None
-            assert one.standardised.interval.ends[1] <= 1.0
+            assert one.standardised.interval.ends[0] < one.standardised.interval.ends[1] <= 1.0
 
 
 def test_weights_and_clusters_leave_values_alone() -> None:
