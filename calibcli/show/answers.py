@@ -33,6 +33,7 @@ from calibcli.show.words import (
     field_name,
     first_of,
     four,
+    least_drawn,
     listed,
     p_equals,
     printable,
@@ -586,13 +587,21 @@ def _group_tests(report: "MeasureReport", groups: "GroupsSummary | ViewSummary")
 def _unsure_groups(report: "MeasureReport", tests: _OfGroups) -> set[str]:
     """Return the groups that the tests together do not show to be off; one-sided ones do not see all of it.
 
-    With all of the error each, some of several measures and tests would call a calibrated group wrong.
+    With all of the error each, some of several measures and tests would call a calibrated group wrong. Where
+    draws can give no smaller p-value, which of many groups rejects nothing, an interval is believed.
     """
-    seeing = [p_values for test, p_values in tests.items() if test not in _ONE_SIDED]
+    seeing = [test for test in tests if test not in _ONE_SIDED]
     least: dict[str, float] = {}
-    for key, p_value in chain.from_iterable(one.items() for one in seeing):
+    for key, p_value in chain.from_iterable(tests[test].items() for test in seeing):
         least[key] = min(p_value, least.get(key, 1.0))
-    return {key for key, p_value in least.items() if not _rejects(report, len(seeing) * p_value)}
+    return {
+        key
+        for key, p_value in least.items()
+        if not _rejects(report, len(seeing) * p_value)
+        and not any(
+            one.name in seeing and least_drawn(one.p_value, one.p_method) for one in report.slices[key].tests
+        )
+    }
 
 
 def _certain(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> str:

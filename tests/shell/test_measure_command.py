@@ -535,6 +535,18 @@ def test_one_of_several_looks_at_groups_is_weak_evidence(run: Run, tmp_path: Pat
     assert "Weak" not in told
 
 
+def test_of_many_groups_the_interval_of_one_far_off_is_believed(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No drawn p-value is small enough for all of twenty groups at once, by three tests."""
+    monkeypatch.setitem(CalibratedDraws.__init__.__kwdefaults__, "draws", DRAWS)
+    path, rng = tmp_path / "parts.csv", np.random.default_rng(11)
+    score, part = rng.random(2_000), np.repeat(np.arange(20), 100)
+    in_csv(path, {"score": score, "label": (rng.random(2_000) < score) | (part == 0), "part": part})
+    told = run("measure", path, *CHURN, "--by", "part", "-m", "bias,ks,kuiper,spiegelhalter").out
+    assert "By bias, scores are on average too low in part=0; all at once with 95 % confidence." in told
+
+
 def test_no_answer_rests_on_jeffreys_where_few_events_are_expected(run: Run, tmp_path: Path) -> None:
     """One event where .02 were expected, in any of 20 grades, is no proof; ten times as many as ten are."""
     path, grades = tmp_path / "grades.csv", np.repeat(np.arange(20), 200)
