@@ -33,7 +33,6 @@ from calibcli.show.words import (
     field_name,
     first_of,
     four,
-    least_drawn,
     listed,
     p_equals,
     printable,
@@ -512,35 +511,10 @@ def _worst(
 
 
 def _groups(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> str:
-    """Return in which groups or classes the first measure or test that shows something shows what.
-
-    What one of them says that the tests together do not bear out is weak evidence, and comes last.
-    """
+    """Return in which groups or classes the first measure or test that shows something shows what."""
     told = groups.worst is not None and groups.worst.by_lower is not None
     if told and not report.selected:
         return ""
-    tests = _group_tests(report, groups)
-    found = [*_intervals_say(report, groups, told=told), *_tests_say(report, groups, tests)]
-    unsure = _unsure_groups(report, tests)
-    for name, ways, together in found:
-        sure = {way: [key for key in keys if key not in unsure] for way, keys in ways.items()}
-        if any(sure.values()):
-            said = listed(f"{way} in {_named(groups, keys)}" for way, keys in sure.items() if keys)
-            return f"By {name}, {said}{together}."
-    for name, ways, _ in found:
-        said = listed(f"{way} in {_named(groups, keys)}" for way, keys in ways.items())
-        return f"Weak evidence, by {name} alone, that {said}."
-    return ""
-
-
-# The name of a measure or test, the groups by what it says of them, and in which sense of all at once.
-_Said = tuple[str, dict[str, list[str]], str]
-
-
-def _intervals_say(
-    report: "MeasureReport", groups: "GroupsSummary | ViewSummary", *, told: bool
-) -> Iterator[_Said]:
-    together = f"; all at once with {percent(report.confidence)} confidence"
     for one in report.measures:
         # Where the ECE has shown an error, others say only which way.
         if one.name is M.ECE or (told and one.name not in _LEVELS):
@@ -554,54 +528,39 @@ def _intervals_say(
             if way:
                 ways.setdefault(way, []).append(key)
         if ways:
-            yield field_name(one.name), ways, together
+            said = listed(f"{way} in {_named(groups, keys)}" for way, keys in ways.items())
+            level = percent(report.confidence)
+            return f"By {field_name(one.name)}, {said}; all at once with {level} confidence."
+    return "" if isinstance(groups, ViewSummary) else _group_tests_say(report, groups, told=told)
 
 
-# P-values that hold for all groups at once, by test and group.
-_OfGroups = Mapping[TestName, Mapping[str, float]]
+def _group_tests_say(report: "MeasureReport", groups: "GroupsSummary", *, told: bool) -> str:
+    """Return in which groups the first test that shows something shows what.
 
-
-def _tests_say(
-    report: "MeasureReport", groups: "GroupsSummary | ViewSummary", tests: _OfGroups
-) -> Iterator[_Said]:
-    for test, p_values in tests.items():
-        way = _TOO_LOW if test in _ONE_SIDED else "scores are miscalibrated"
-        keys = [key for key, p_value in p_values.items() if _rejects(report, p_value)]
-        if keys:
-            yield field_name(test), {way: keys}, f" (p adjusted for {plural(len(groups.measured), 'group')})"
-
-
-def _group_tests(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> _OfGroups:
-    """Return adjusted p-values, but for those of a test that rejects too often there."""
-    adjusted = {} if isinstance(groups, ViewSummary) else groups.adjusted or {}
-    return {
+    What one of several two-sided tests says that they do not bear out together is weak evidence: with all of
+    the error each, some of them would call a calibrated group wrong.
+    """
+    tests = {
         TestName(name): {
             key: p_value
             for key, p_value in p_values.items()
             if p_value is not None and not rejects_too_often(TestName(name), report.slices[key])
         }
-        for name, p_values in adjusted.items()
+        for name, p_values in (groups.adjusted or {}).items()
     }
-
-
-def _unsure_groups(report: "MeasureReport", tests: _OfGroups) -> set[str]:
-    """Return the groups that the tests together do not show to be off; one-sided ones do not see all of it.
-
-    With all of the error each, some of several measures and tests would call a calibrated group wrong. Where
-    draws can give no smaller p-value, which of many groups rejects nothing, an interval is believed.
-    """
-    seeing = [test for test in tests if test not in _ONE_SIDED]
-    least: dict[str, float] = {}
-    for key, p_value in chain.from_iterable(tests[test].items() for test in seeing):
-        least[key] = min(p_value, least.get(key, 1.0))
-    return {
-        key
-        for key, p_value in least.items()
-        if not _rejects(report, len(seeing) * p_value)
-        and not any(
-            one.name in seeing and least_drawn(one.p_value, one.p_method) for one in report.slices[key].tests
-        )
-    }
+    two_sided, weak = [p_values for test, p_values in tests.items() if test not in _ONE_SIDED], ""
+    for test, p_values in tests.items():
+        keys = sure = [key for key, p_value in p_values.items() if _rejects(report, p_value)]
+        way = _TOO_LOW if test in _ONE_SIDED else "scores are miscalibrated"
+        if test not in _ONE_SIDED:
+            least = {key: min(one.get(key, 1.0) for one in two_sided) for key in keys}
+            sure = [key for key in keys if _rejects(report, len(two_sided) * least[key])]
+        if sure:
+            holm = f"p adjusted for {plural(len(groups.measured), 'group')}"
+            return f"By {field_name(test)}, {way} in {first_of(sure, 3)} ({holm})."
+        if keys:
+            weak = weak or f"Weak evidence, by {field_name(test)}, that {way} in {first_of(keys, 3)}."
+    return "" if told else weak
 
 
 def _certain(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> str:

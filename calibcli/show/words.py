@@ -84,14 +84,9 @@ def p_words(p_value: float | None, p_method: str = "", *, at_most: bool = False)
         return four(p_value)
     if p_method == "contradiction":
         return "0 (contradiction)"
-    if at_most or least_drawn(p_value, p_method):
+    if at_most or (p_method.startswith("monte-carlo") and p_value <= _LEAST_DRAWN):
         return f"at most {p_value:.2g}"
     return "below 1e-300" if p_value < 1e-300 else f"{p_value:.2g}"
-
-
-def least_drawn(p_value: float | None, p_method: str) -> bool:
-    """Whether a p-value is the least that draws can give, so that it may be any smaller."""
-    return p_value is not None and p_method.startswith("monte-carlo") and p_value <= _LEAST_DRAWN
 
 
 # Tests of rating grades, whose p-values have the colours of a traffic light: green, yellow from one on, red.

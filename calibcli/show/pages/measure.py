@@ -64,7 +64,6 @@ from calibcli.show.words import (
     four,
     from_both,
     interval_words,
-    least_drawn,
     light,
     listed,
     p_words,
@@ -202,7 +201,11 @@ def _holm(
 ) -> list[str]:
     """Return adjusted p-values; what is a multiple of the least that draws can give is at most that."""
     tests = {key: next(one for one in part.tests if one.name is name) for key, part in parts}
-    least = {adjusted[key] for key, one in tests.items() if least_drawn(one.p_value, one.p_method)}
+    least = {
+        adjusted[key]
+        for key, one in tests.items()
+        if p_words(one.p_value, one.p_method).startswith("at most")
+    }
     return [p_words(adjusted[key], at_most=adjusted[key] in least) for key, _ in parts]
 
 
