@@ -100,8 +100,13 @@ class Named(Generic[Number]):
             raise KeyError(self._lacking(name))
         return found
 
-    def _called(self, name: str) -> Number | None:
+    def __contains__(self, name: object) -> bool:
+        return self._called(name) is not None
+
+    def _called(self, name: object) -> Number | None:
         """Return a measure by its name, or by another that `metric` takes for it."""
+        if not isinstance(name, str):
+            return None
         return self.measures.get(name) or self.measures.get(usual_metric(name))
 
     def __iter__(self) -> Iterator[str]:
@@ -202,9 +207,6 @@ class Measured(Named[Estimate | ClassEstimate], Reported):
         if found is None:
             raise AttributeError(self._lacking(name))
         return found
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self._called(name) is not None
 
     def __eq__(self, other: object) -> bool:
         # Curves in the report hold arrays, of which there is no one answer.

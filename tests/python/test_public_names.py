@@ -112,6 +112,10 @@ def test_a_measure_answers_to_every_name_that_it_is_asked_for_by() -> None:
         {"a": scores, "b": scores, "y": labels}, score=["a", "b"], label="y", metric="nll"
     )
     assert both["nll"] == both["log_loss"]
+    assert [one in both for one in ("nll", "log_loss", "auc", 3)] == [True, True, False, False]
+    for result in (found, both):
+        with pytest.raises(KeyError, match="there are"):
+            result[3]
 
 
 def test_a_result_can_be_copied_and_pickled() -> None:
