@@ -115,7 +115,7 @@ def compare_files(
         if maps and len(maps) == len(loaded):
             paired.reach |= reach_between(maps, raw)
     else:
-        notes += two_classes_notes(gathered)
+        notes += two_classes_notes(gathered.input, gathered.resolved.classes)
         notes += _change_notes(sides, several)
         paired = _paired(sides, several)
     return CompareReport(

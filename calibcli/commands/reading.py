@@ -125,7 +125,8 @@ def read_evaluation(
     further = {
         key: names[at] for key, at in extras_request.columns.items() if key not in extras_request.where
     }
-    notes = read_notes(gathered, further) + sure_notes(gathered, further) + two_classes_notes(gathered)
+    notes = read_notes(gathered, further) + sure_notes(gathered, further)
+    notes += () if extras_request.classes else two_classes_notes(gathered.input, gathered.resolved.classes)
     return replace(gathered, notes=(*notes, *group_notes(gathered)))
 
 
@@ -171,7 +172,8 @@ def _read_through(
         gathered.paired.reach |= reach_between([loaded.recalibrator], gathered.tables[RAW])
     refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
     scales = () if scale is not None else table_scale_notes(gathered, loaded)
-    labels = label_notes(gathered) + two_classes_notes(gathered)
+    labels = label_notes(gathered)
+    labels += () if extras_request.classes else two_classes_notes(gathered.input, gathered.resolved.classes)
     notes = (*loaded.doubts, *scales, *labels, *group_notes(gathered))
     return replace(gathered, artifact=loaded, through=path, outputs=outputs, notes=notes)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from calibcli.commands.gathering import Gathered
     from calibcli.data.intake import Intake
     from calibcli.documents.artifact import AnyArtifact, ClassArtifact, OneMap
+    from calibcli.reports.input import InputSummary
     from calibcli.stats.table.grid import Table
 
 # Fewer rows, or scores of fewer values, say nothing of the scale.
@@ -164,12 +165,12 @@ def sure_notes(gathered: "Gathered", further: Mapping[str, str]) -> tuple[str, .
     return tuple(said)
 
 
-def two_classes_notes(gathered: "Gathered") -> tuple[str, ...]:
-    """Return how to look at one probability of two, where the largest is looked at."""
-    classes = gathered.input.classes
+def two_classes_notes(source: "InputSummary", names: Sequence[str]) -> tuple[str, ...]:
+    """Return how to look at one probability of two, where nothing but the largest is looked at."""
+    classes = source.classes
     if classes is None or classes.view is not ViewName.CONFIDENCE or classes.count > len(_LABELS):
         return ()
-    name = gathered.resolved.classes[-1]
+    name = names[-1]
     quoted = shlex.quote(name)
     # In Python it is text, also where it is a number.
     return (_TWO.format(f"'{name}'" if quoted == name else quoted),)

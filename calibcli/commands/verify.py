@@ -21,6 +21,7 @@ from calibcli.commands.partition import (
 )
 from calibcli.commands.reading import one_label, read_evaluation, with_classes_of_map
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
+from calibcli.commands.scale_checks import two_classes_notes
 from calibcli.commands.slices import Group, Slices, refuse_cut_cells, sorted_groups, views_of
 from calibcli.data.tally import MOST_BRIEF_SLICES, ExtrasRequest
 from calibcli.documents.artifact import Artifact
@@ -127,7 +128,12 @@ def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
     if requested is not None and requested.score is not None:
         rows = replace(rows, columns=replace(columns, others=(requested.score,)))
     twice = of_segments or may_cut_cells(options.bins, options.binning)
-    evaluation = read_evaluation(rows, twice=twice, extras_request=_extras_request(rows, options))
+    extras_request = _extras_request(rows, options)
+    evaluation = read_evaluation(rows, twice=twice, extras_request=extras_request)
+    if extras_request.classes:
+        # Beside a rule about all classes, such as one on accuracy, others judge the largest probability.
+        hidden = two_classes_notes(evaluation.input, evaluation.resolved.classes)
+        evaluation = replace(evaluation, notes=(*evaluation.notes, *hidden))
     cut = segments_in(evaluation, rows, options.segments.cut) if of_segments else None
     return verify_evaluation(evaluation, options=options, before=before, segments=cut)
 

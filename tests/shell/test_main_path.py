@@ -460,8 +460,15 @@ def test_errors_that_cancel_between_two_classes_are_spoken_of(run: Run, tmp_path
     assert "--view one-vs-rest --class '1' looks at one alone" in passed.out
     fitted = run("fit", *verify[1:4], *two, "-o", tmp_path / "map.json", code=0)
     through = (*two, "--artifact", tmp_path / "map.json")
-    assert said in run("measure", *verify[1:4], *through, "-m", "ece", code=0).out
     assert said in run("compare", *verify[1:4], *through, code=0).out
+    assert said in run("verify", *verify[1:4], *through, "--max-ece", "0.5", "--allow-fit-rows", code=0).out
+    assert said in run(*verify, *two, "--rule", "accuracy>=0.5", code=0).out
+    drawn = run("plot", *verify[1:4], *two, "-o", tmp_path / "out.svg", code=0)
+    assert said in drawn.err
+    for each in (two, through):
+        shown = run("measure", *verify[1:4], *each, "-m", "ece", code=0).out
+        assert "Each class against the rest" in shown
+        assert said not in shown
     for one in ((*two, "--view", "one-vs-rest", "--class", "1"), ("-s", "p_1")):
         failed = run(*verify, *one, code=1)
         assert said not in failed.out

@@ -8,6 +8,7 @@ from typing import Self
 
 from calibcli.codec import Node
 from calibcli.commands.gathering import FIT_ROWS
+from calibcli.commands.scale_checks import two_classes_notes
 from calibcli.documents.summary import is_summary
 from calibcli.errors import EmptyTable, IdleOption
 from calibcli.names import Band, PlotKind, ViewName
@@ -18,6 +19,7 @@ from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import ClassOptions, DocumentSource, RowRequest, SeveralClasses, is_json
 from calibcli.options.segmenting import Segmenting
 from calibcli.reports.input import InputSummary
+from calibcli.reports.measure import MeasureReport
 from calibcli.show.words import capital, step_words
 from calibcli.stats.bounds import Interval
 from calibcli.stats.curves import Picture
@@ -165,6 +167,12 @@ class Diagram:
     notes: tuple[str, ...] = ()
     source: InputSummary | None = None
     event: str = ""
+
+
+def notes_of(report: MeasureReport) -> tuple[str, ...]:
+    """Return what to say beside a diagram: of classes that were measured the largest alone is drawn."""
+    of_two = () if report.classes is None else two_classes_notes(report.input, report.classes.names)
+    return (*report.input.notes, *report.notes, *of_two)
 
 
 def diagram_of_rows(

@@ -126,10 +126,8 @@ def trend_diagram(request: diagram.PlotRequest) -> diagram.Diagram:
         msg = f"--kind trend shows the groups of one column, and --by names {len(columns.by)}"
         raise UsageProblem(msg, "name the one that has an order, such as --by month")
     report = measure_files(request, options=bias_alone(request.options))
-    notes = (*report.input.notes, *report.notes)
-    return diagram.diagram_of_rows(
-        trend_drawn(report, request.options.sort), report.input, notes, through=report.artifact
-    )
+    drawn, notes = trend_drawn(report, request.options.sort), diagram.notes_of(report)
+    return diagram.diagram_of_rows(drawn, report.input, notes, through=report.artifact)
 
 
 def bias_alone(options: MeasureOptions) -> MeasureOptions:

@@ -17,6 +17,7 @@ from calibcli.commands.pictures.diagram import (
     class_words_of_tree,
     dropped_foot,
     fit_rows_foot,
+    notes_of,
     rounding_foot,
     rows_line,
     title_from,
@@ -242,12 +243,11 @@ def diagram_of_measured(
     metrics = Metrics((MeasureName.ECE, MeasureName.SMECE, *also), ())
     options = replace(request.options, metrics=metrics, beside_raw=False, band=band)
     report = measure_files(request, options=options)
-    notes = (*report.input.notes, *report.notes)
     diagram = _diagram(Part("", Node(report.to_dict())), draw)
     if band is not Band.POINTWISE and _of_bins(diagram.drawn.picture):
         msg = f"--band {band.value} has no effect on bins, each of which has an interval of its own"
         raise IdleOption(msg, "leave it out, or pass --kind isotonic", options=("band",))
-    return replace(diagram, notes=notes, source=report.input)
+    return replace(diagram, notes=notes_of(report), source=report.input)
 
 
 def _of_bins(picture: Picture) -> bool:
@@ -408,7 +408,7 @@ def _slices_measured(request: PlotRequest, view: ViewName | None) -> Diagram:
         diagram = groups_of_tree(tree, ordered=request.options.sort is not None)
     else:
         diagram = classes_of_tree(tree, view)
-    return replace(diagram, notes=(*report.input.notes, *report.notes), source=report.input)
+    return replace(diagram, notes=notes_of(report), source=report.input)
 
 
 def classes_of_tree(tree: Node, view: ViewName | None) -> Diagram:
