@@ -454,7 +454,7 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     probs = guessed_classes(first, header)
     repair: str | None = ""
     roles = _roles(Header(header, first.shown))
-    probs, roles, of_two = _one_of_two(probs, roles)
+    probs, roles, of_two = _one_of_two(first, probs, roles)
     by_name = {name: role for role, name in roles.items()} | dict.fromkeys(probs, "probs")
     if NEW_COLUMN in header and "score" in roles:
         # What `apply` wrote is looked at next, and not once more what it was made of.
@@ -493,14 +493,15 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
 
 
 def _one_of_two(
-    probs: tuple[str, ...], roles: dict[str, str]
+    first: Fragment, probs: tuple[str, ...], roles: dict[str, str]
 ) -> tuple[tuple[str, ...], dict[str, str], Facts]:
     """Take one of two columns of classes for the score, where none looks like it, and say so."""
-    if len(probs) != 2 or "score" in roles:
+    one = None if "score" in roles else one_of_two(first, probs)
+    if one is None:
         return probs, roles, []
     both = f"{asking_for(probs)} looks at the larger of both in each row"
     note = f"of two classes the probability of one says all; {both}"
-    return (), {**roles, "score": one_of_two(probs)}, [("note", note)]
+    return (), {**roles, "score": one}, [("note", note)]
 
 
 def _header_of(fragment: Fragment) -> tuple[tuple[str, ...], str | None, InputProblem | None]:

@@ -23,7 +23,7 @@ from typing import IO, Any, cast
 import numpy as np
 import pyarrow as pa
 
-from calibcli.data.arrays import Column, numbers, texts, value_type
+from calibcli.data.arrays import Column, floats, is_number, numbers, texts, value_type
 from calibcli.data.columns import (
     NAME_THE_SCORE,
     Header,
@@ -321,10 +321,34 @@ def with_fitting_scores(
 _ONES = ("1", "yes", "true", "pos", "positive", "event")
 
 
-def one_of_two(probs: Sequence[str]) -> str:
-    """Return which of two columns is the probability of label 1: the second, unless the first says so."""
+def one_of_two(fragment: Fragment, probs: Sequence[str]) -> str | None:
+    """Return which of two columns is the probability of label 1: the second, unless the first says so.
+
+    Columns that are not those of two classes, since they do not sum to 1, are two scores, or two labels.
+    """
+    if len(probs) != 2 or fragment.pipe is not None or not _sum_to_one(fragment, probs):
+        return None
     start = len(os.path.commonprefix(list(probs)))  # noqa: RUF071 - of letters, not of folders
     return next((name for name in probs if folded(name[start:]) in _ONES), probs[-1])
+
+
+def _sum_to_one(fragment: Fragment, probs: Sequence[str]) -> bool:
+    """Whether the first rows of columns do, where none is missing."""
+    from calibcli.data.class_intake import sums_off
+
+    header = Header(probs, fragment.shown)
+    found = resolve(Columns(probs[0], others=tuple(probs[1:])), header, labelled=False)
+    with suppress(InputProblem):
+        for batch in reader_of(fragment).batches(replace(found, decimal=fragment.decimal or ".")):
+            stored = [batch.column(name) for name in probs]
+            if not all(is_number(value_type(one.type)) for one in stored):
+                return False
+            columns, there = list(map(floats, stored)), np.ones(batch.num_rows, np.bool_)
+            for one in columns:
+                there &= True if one.missing is None else ~one.missing
+            off, sums = sums_off(np.column_stack([one.values for one in columns])[there])
+            return bool(sums.size) and not off.any()
+    return False
 
 
 def asking_for(probs: tuple[str, ...]) -> str:
@@ -354,8 +378,8 @@ def columns_of(
         lacking = columns.score is not None and columns.score not in header and problem.hint is None
         requested = columns.several is None and labelled and (unsaid or lacking)
         probs = guessed_classes(fragment, header) if requested else ()
-        if len(probs) == 2:
-            problem.hint = f"name {one_of_two(probs)!r} with --score: of two classes one says all"
+        if (one := one_of_two(fragment, probs)) is not None:
+            problem.hint = f"name {one!r} with --score: of two classes one says all"
         elif probs:
             first_of = f"{NAME_THE_SCORE}, or " if unsaid else "name "
             problem.hint = f"{first_of}several classes with {asking_for(probs)}"

@@ -445,6 +445,31 @@ def test_of_two_columns_of_classes_one_is_the_score(run: Run, tmp_path: Path, na
     assert f"name '{score}' with --score" in run("measure", path, code=3).err
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_two_columns_that_do_not_sum_to_1_are_not_two_classes(run: Run, tmp_path: Path, suffix: str) -> None:
+    """Such as scores of two models, and of two labels of which a row may have both."""
+    table = {"p_old": [0.2, 0.7, None], "p_new": [0.8, 0.4, 0.1], "label": [0, 1, 1]}
+    path = tmp_path / f"rows{suffix}"
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    for second, offered in ((0.4, "--probs 'p_*'"), (0.3, "-s p_new")):
+        table["p_new"][1] = rows[1]["p_new"] = second
+        if suffix == ".parquet":
+            pq.write_table(pa.table(table), path)
+        elif suffix == ".jsonl":
+            path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        else:
+            lines = (",".join("" if one is None else str(one) for one in row.values()) for row in rows)
+            path.write_text("\n".join([",".join(table), *lines, ""]))
+        shown = json.loads(run("inspect", path, "--json", code=0).out)
+        said = run("measure", path, "-y", "label", code=3).err
+        assert f"measure {path} {offered} -y label" in shown["suggestion"]
+        assert ("of two classes" in shown["facts"].get("note", "")) == (second == 0.3)
+        assert ("of two classes one says all" in said) == (second == 0.3)
+        assert ("or several classes with --probs 'p_*'" in said) == (second == 0.4)
+    pq.write_table(pa.table({"p_a": ["x"], "p_b": ["y"], "label": [1]}), tmp_path / "text.parquet")
+    assert "--probs" in run("measure", tmp_path / "text.parquet", code=3).err
+
+
 def test_errors_that_cancel_between_two_classes_are_spoken_of(run: Run, tmp_path: Path) -> None:
     """A gate on the largest probability passes where that of label 1 is too high by 0.1 in every row."""
     rng = np.random.default_rng(0)
