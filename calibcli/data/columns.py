@@ -11,7 +11,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from calibcli.data.formats import data_suffix, format_of
+from calibcli.data.formats import format_of
 from calibcli.data.selection import EVERY_ROW, FileSelection
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import NEW_COLUMN, DataFormat, OnMissing, OnRange, OnSum, Scale, WeightMeaning
@@ -29,7 +29,7 @@ _TRADE_NAMES = {
 _LISTED = 20
 # What forecasts are held against, where no column has it.
 _REFERENCES = frozenset({"climatology", "base_rate", "base rate", "prevalence"})
-NAME_THE_SCORE = "name it with --score"
+NAME_THE_SCORE, NAME_THE_LABEL = "name it with --score", "name it with --label"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Header:
             ways = "join them first, or name one of" if alone else "repeat the option for each,"
             hint = f"these are several columns: {ways} {listing(several)}"
         separated = separator_hint(self.names, lambda column: folded(column) == folded(name))
-        raise InputProblem(msg, separated or _nested_hint(name, self) or hint or _wrapped_hint(self))
+        raise InputProblem(msg, separated or _nested_hint(name, self) or hint)
 
     def all_named(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the columns that names mean, of which there may be as many as the header has."""
@@ -115,15 +115,7 @@ class Header:
                 lacking = f"there is no column {fitted!r}, which the map was fitted to, and {lacking}"
             msg = f"{self.path}: {lacking}"
         apart = separator_hint(self.names, lambda name: folded(name) in {*usual, *_TRADE_NAMES[role]})
-        name_it = NAME_THE_SCORE if role == "score" else f"name it with --{role}"
-        raise InputProblem(msg, apart or _wrapped_hint(self) or name_it)
-
-
-def _wrapped_hint(header: Header) -> str | None:
-    """Return how to make lines of rows that stand within the only key of a document."""
-    if len(header.names) != 1 or data_suffix(header.path) not in {".json", *DataFormat.JSONL.facts.suffixes}:
-        return None
-    return f"if the rows stand within {header.names[0]!r}, jq -c '.[] | .[]' FILE makes a line of each"
+        raise InputProblem(msg, apart or (NAME_THE_SCORE if role == "score" else NAME_THE_LABEL))
 
 
 def _nested_hint(name: str, header: Header) -> str | None:

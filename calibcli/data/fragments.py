@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from calibcli.data.arrays import Column, floats, is_number, numbers, texts, value_type
 from calibcli.data.columns import (
+    NAME_THE_LABEL,
     NAME_THE_SCORE,
     Header,
     ResolvedColumns,
@@ -383,6 +384,8 @@ def columns_of(
         elif probs:
             first_of = f"{NAME_THE_SCORE}, or " if unsaid else "name "
             problem.hint = f"{first_of}several classes with {asking_for(probs)}"
+        elif problem.hint in {None, NAME_THE_SCORE, NAME_THE_LABEL} and (within := reader.rows_within()):
+            problem.hint = f"if the rows stand within {within!r}, jq -c '.[] | .[]' FILE makes a line of each"
         raise
 
 

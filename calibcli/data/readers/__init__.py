@@ -234,6 +234,10 @@ class Reader:
         """Return the rows of each part that the fragment's file can be cut into, if it can be."""
         return []
 
+    def rows_within(self) -> str | None:
+        """Return the only key of a document that holds rows of their own, if it is one."""
+        return None
+
     def list_length(self, name: str) -> int | None:
         """Return how many numbers the first list of a column holds; None where there is none."""
         if not arrays.is_list_of_numbers(self.stored().field(name).type):

@@ -591,6 +591,13 @@ class JsonReader(Reader):
         found = kinds_of(rows).items()
         return tuple((n, "object" if n in within and kind == pa.string() else str(kind)) for n, kind in found)
 
+    def rows_within(self) -> str | None:
+        first = self._first_rows()[0]
+        name, within = next(iter(first.items()), ("", None))
+        rows = list(within.values()) if isinstance(within, dict) else within
+        held = isinstance(rows, list) and bool(rows) and all(isinstance(one, dict) for one in rows)
+        return name if held and len(first) == 1 else None
+
     def list_length(self, name: str) -> int | None:
         """Return how many numbers the first list of a column holds, among the first rows."""
         for row in self._first_rows():
