@@ -471,7 +471,8 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
         more, repair = _labels(path, roles["label"], kinds, input_format, counted="rows" in dict(facts))
         facts += more
     facts += [("in the path", ", ".join(partitions))] if partitions else []
-    if told := _refused(Header(header, first.shown), hint):
+    lists = _lists_of_labels(first, roles.get("label", ""), kinds) if probs else []
+    if told := _refused(Header(header, first.shown), hint) or lists:
         facts, repair = [*facts, *told], None
     elif hint is not None:
         facts.append(("note", hint))
@@ -667,6 +668,18 @@ def _labels(
         rows, positive = table.total_rows, table.total_positive_rows
         return [*([] if counted else [("rows", f"{rows:,}")]), _base_rate(positive, rows)], commas
     return [], commas
+
+
+def _lists_of_labels(first: Fragment, label: str, kinds: Sequence[tuple[str, str]]) -> Facts:
+    """Return why no rows are read where labels are several to a row, as in JSON of whole columns."""
+    if not re.search("list|struct|object", dict(kinds).get(label, "")):
+        return []
+    hint = "a row has one label"
+    if first.format is DataFormat.JSONL:
+        from calibcli.data.readers.jsonl import BY_COLUMNS
+
+        hint = BY_COLUMNS
+    return [("note", f"`calibcli measure` would stop: column {label!r} holds no labels, but lists; {hint}")]
 
 
 def _base_rate(positive: int, rows: int) -> tuple[str, str]:

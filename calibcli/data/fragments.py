@@ -218,7 +218,7 @@ def pieces_of(fragments: Sequence[Fragment], resolved: Mapping[str, ResolvedColu
 
 
 # How types are written whose rows may hold several numbers.
-_LIST = r"list|struct|extension|, \d+\)"
+_LIST = r"list\w*<|struct|extension|, \d+\)"
 
 # What names of columns of several classes usually begin with.
 _STARTS = ("p_", "prob_", "proba_", "probs_", "probability_")

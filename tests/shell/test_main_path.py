@@ -308,6 +308,21 @@ def test_inspect_takes_one_row_of_json_for_rows(run: Run, tmp_path: Path) -> Non
     assert [one["name"] for one in shown["columns"]] == ["score", "label"]
 
 
+@pytest.mark.parametrize("labels", [[0, 1], ["no", "yes"]])
+def test_inspect_takes_no_whole_column_for_probabilities_of_a_row(
+    run: Run, tmp_path: Path, labels: list[object]
+) -> None:
+    """JSON of columns as lists has one row of lists, the label among them."""
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps({"score": [0.3, 0.7], "label": labels}))
+    shown = json.loads(run("inspect", path, "--json", code=0).out)
+    assert shown["suggestion"] is None
+    assert "orient='records'" in shown["facts"]["note"]
+    assert [one["kind"].partition("<")[0] for one in shown["columns"]] == ["list", "list"]
+    path.write_text(json.dumps({"score": [0.3, 0.7], "label": labels[0]}))
+    assert "--probs score -y label" in run("inspect", path, code=0).out
+
+
 def test_inspect_holds_one_row_of_text_at_a_time(tmp_path: Path) -> None:
     """Rows that are looked at take no memory beside each other: a file may have a million columns."""
     path, width = tmp_path / "a.csv", 1_000

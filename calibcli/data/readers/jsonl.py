@@ -249,7 +249,7 @@ _ONE_EACH = (
     "each line is one object: jq -c '.[]' FILE makes lines of a list, as does pandas' "
     "to_json(FILE, orient='records', lines=True)"
 )
-_BY_COLUMNS = (
+BY_COLUMNS = (
     "is it the right key? Of a file that holds whole columns, pandas' read_json(FILE)"
     ".to_json('NEW.jsonl', orient='records', lines=True) makes rows"
 )
@@ -377,7 +377,7 @@ class LineParser:
                 msg = f"{at} {what}"
                 text = number and isinstance(value, str)
                 whole = isinstance(value, list | dict) and not self._rows + place
-                hint = _BY_COLUMNS if whole else "is it the right key?"
+                hint = BY_COLUMNS if whole else "is it the right key?"
                 if text:
                     hint = number_hint(cast("str", value), None, score=name in self._scores)
                 raise InputProblem(msg, hint) from None
@@ -587,9 +587,10 @@ class JsonReader(Reader):
     def kinds(self) -> tuple[tuple[str, str], ...]:
         """Return every key of the first rows with its type."""
         rows = self._first_rows()
-        within = {name for row in rows for name, value in row.items() if isinstance(value, dict)}
+        words: dict[type, str] = {list: "list", dict: "object"}
+        within = {n: words[type(one)] for row in rows for n, one in row.items() if type(one) in words}
         found = kinds_of(rows).items()
-        return tuple((n, "object" if n in within and kind == pa.string() else str(kind)) for n, kind in found)
+        return tuple((n, within.get(n, str(kind)) if kind == pa.string() else str(kind)) for n, kind in found)
 
     def rows_within(self) -> str | None:
         first = self._first_rows()[0]
