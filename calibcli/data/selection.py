@@ -1,9 +1,10 @@
 """Which rows are asked for: those that satisfy conditions, the first so many, or so many drawn."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import cast
+from typing import NoReturn, cast
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from calibcli.data.row_ids import Fingerprints, mixed
 from calibcli.errors import InputProblem
 from calibcli.names import Purpose, Sign
 from calibcli.options.conditions import Condition, Literal
-from calibcli.options.numerals import are_dated_alike, is_dated, number_name, number_of, usual_name
+from calibcli.options.numerals import number_name, number_of, out_of_order, usual_name
 from calibcli.values import dataclass
 
 _TRUTHS = ("true", "false")
@@ -31,7 +32,8 @@ def satisfied(
     decimal: str = ".",
 ) -> Booleans:
     """Return which rows satisfy all conditions, shape (n,); none does whose value is missing."""
-    found = np.ones(batch.num_rows, np.bool_)
+    found, kept = np.ones((2, batch.num_rows), np.bool_)
+    unsaid: list[tuple[Condition, Booleans]] = []
     for one in conditions:
         column = batch.column(one.column)
         kind = value_type(column.type)
@@ -39,9 +41,18 @@ def satisfied(
             msg = f"{shown}, column {one.column!r}: it holds {kind}, which --where does not compare"
             raise InputProblem(msg, "name a column of text, numbers or dates")
         if _is_typed(column):
-            found &= _by_entry(column, partial(_of_type, condition=one, shown=shown))
+            met = odd = _by_entry(column, partial(_of_type, condition=one, shown=shown))
         else:
-            found &= _of_texts(column, one, first_row=first_row, shown=shown, decimal=decimal)
+            met, odd = _of_texts(column, one, shown=shown, decimal=decimal)
+            unsaid.append((one, odd))
+        found &= met
+        kept &= met | odd
+    # A row that another condition leaves out is not checked.
+    for one, odd in unsaid:
+        if (odd & kept).any():
+            at = int(np.argmax(odd & kept))
+            text = groups_of(batch.column(one.column).slice(at, 1)).names()[0]
+            _refuse_text(text, one, f"{shown}, column {one.column!r}: {text!r} at row {first_row + at + 1:,}")
     return found
 
 
@@ -97,43 +108,23 @@ def _of_type(column: Column, *, condition: Condition, shown: str) -> Booleans:
     return found
 
 
-def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: str, decimal: str) -> Booleans:
-    """Compare every different text once: its letters, and its order with a number as a number."""
+def _of_texts(column: Column, condition: Condition, *, shown: str, decimal: str) -> tuple[Booleans, Booleans]:
+    """Return which texts satisfy a condition, and of which it cannot be said: every different one once."""
     kind = value_type(column.type)
     if pa.types.is_boolean(kind):
         _refuse_untrue(condition, shown)
         folded = tuple(Literal(value.text.casefold(), None) for value in condition.values)
         condition = replace(condition, values=folded)
     groups = groups_of(column)
-    dated = condition.sign not in _BY_EQUALITY and is_dated(condition.values[0].text)
-    verdicts = [_text_satisfies(text, condition, decimal=decimal, dated=dated) for text in groups.text]
+    verdicts = _verdicts(groups.text, condition, decimal=decimal)
     odd = np.array([one is None for one in verdicts], np.bool_)[groups.code]
-    if groups.missing is not None:
-        odd &= ~groups.missing
-    if odd.any():
-        at = int(np.argmax(odd))
-        text = groups.text[int(groups.code[at])]
-        where = f"{shown}, column {condition.column!r}: {text!r} at row {first_row + at + 1:,}"
-        if condition.sign in _BY_EQUALITY:
-            msg = f"{where} is text, and {condition.text!r} compares it with a number"
-            texts = ",".join(map(repr, dict.fromkeys((*(one.text for one in condition.values), text))))
-            apart = condition.sign is Sign.UNEQUAL
-            meant = f"!={text!r}" if apart else f" in {texts}"
-            raise InputProblem(msg, f"put values in quotes to compare text, as in {condition.column}{meant}")
-        if condition.values[0].number is None:
-            msg = f"{where} and {condition.text!r} are no dates written alike with the year first"
-            raise InputProblem(
-                msg,
-                "as text they have the order of letters, not of time: write dates like 2024-07-31 or 2024-07",
-            )
-        msg = f"{where} is not a number, and {condition.text!r} compares numbers"
-        raise InputProblem(msg, "put the value in quotes to compare text, or name another column")
     found = np.array([bool(one) for one in verdicts], np.bool_)[groups.code]
-    return found if groups.missing is None else found & ~groups.missing
+    there = True if groups.missing is None else ~groups.missing
+    return found & there, odd & there
 
 
-def _text_satisfies(text: str, condition: Condition, *, decimal: str, dated: bool) -> bool | None:
-    """Return whether a text does; None where it cannot be said.
+def _verdicts(texts: Sequence[str], condition: Condition, *, decimal: str) -> list[bool | None]:
+    """Return of each text whether it satisfies a condition; None where it cannot be said.
 
     That is where its order among numbers is asked and it is none, or its order in time where letters have
     another, and where it is the same number as a value without quotes, as 1.0 is 1: the one who wrote that
@@ -142,18 +133,44 @@ def _text_satisfies(text: str, condition: Condition, *, decimal: str, dated: boo
     from calibcli.data.values import OPERATORS
 
     if condition.sign in _BY_EQUALITY:
-        equal = any(text == value.text.strip() for value in condition.values)
-        numbers = (value.number for value in condition.values if value.number is not None)
-        if not equal and any(usual_name(text) == number_name(number) for number in numbers):
-            return None
-        return equal == (condition.sign is not Sign.UNEQUAL)
-    value = condition.values[0]
-    if value.number is None:
-        if dated and not are_dated_alike(text, value.text):
-            return None
-        return bool(OPERATORS[condition.sign](text, value.text.strip()))
-    number = number_of(text, decimal=decimal)
-    return None if number is None else bool(OPERATORS[condition.sign](number, value.number))
+        return [_equals(text, condition) for text in texts]
+    compares, value = OPERATORS[condition.sign], condition.values[0]
+    if value.number is not None:
+        numbers = (number_of(text, decimal=decimal) for text in texts)
+        return [None if one is None else compares(one, value.number) for one in numbers]
+    wanted = value.text.strip()
+    odd = out_of_order(texts, wanted)
+    return [None if text in odd else compares(text, wanted) for text in texts]
+
+
+def _equals(text: str, condition: Condition) -> bool | None:
+    equal = any(text == value.text.strip() for value in condition.values)
+    numbers = (value.number for value in condition.values if value.number is not None)
+    if not equal and any(usual_name(text) == number_name(number) for number in numbers):
+        return None
+    return equal == (condition.sign is not Sign.UNEQUAL)
+
+
+def _refuse_text(text: str, condition: Condition, where: str) -> NoReturn:
+    """Refuse a text of which a condition cannot be said."""
+    if condition.sign in _BY_EQUALITY:
+        msg = f"{where} is text, and {condition.text!r} compares it with a number"
+        texts = ",".join(map(repr, dict.fromkeys((*(one.text for one in condition.values), text))))
+        apart = condition.sign is Sign.UNEQUAL
+        meant = f"!={text!r}" if apart else f" in {texts}"
+        raise InputProblem(msg, f"put values in quotes to compare text, as in {condition.column}{meant}")
+    if condition.values[0].number is not None:
+        msg = f"{where} is not a number, and {condition.text!r} compares numbers"
+        raise InputProblem(msg, "put the value in quotes to compare text, or name another column")
+    msg = f"{where} and {condition.text!r} are dates that are not written alike with the year first"
+    hint = "text has the order of letters: write all in one way, like 2024-07-31 or 2024-07-31T12:00:00Z"
+    value = condition.values[0].text.strip()
+    shorter = re.sub(r"(?:[.,]0+)?Z$", "", value)
+    # Without its end a value is the same time, and rows that go on stand above it: none is equal.
+    at_edge = condition.sign in (Sign.AT_LEAST, Sign.BELOW) and shorter != value and text.endswith("Z")
+    if at_edge and not out_of_order((text,), shorter):
+        hint = f"shorten the value to what all rows have: {condition.text.replace(value, shorter)!r}"
+    raise InputProblem(msg, hint)
 
 
 def _refuse_untrue(condition: Condition, shown: str) -> None:

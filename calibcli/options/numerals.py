@@ -156,9 +156,18 @@ _EITHER = tuple(
     for one, other in ((_DAY, _ANY_MONTH), (_ANY_MONTH, _DAY))
 )
 
-# Days with the year at their end, and those of which the letters are in the order of time.
-_YEAR_LAST = r"\d{1,2}([-./])\d{1,2}\1(?:\d{4}|\d\d)(?:\D.*)?"
-_YEAR_FIRST = r"(?:19|20)\d\d(?:[-/. ]?(?:[qhs]\d|w\d\d|\d\d(?:[-/.]?\d\d(?:[t ]\d\d.*)?)?))?"
+# Dates of which the letters are in the order of time: the year first, and every number in full.
+_FULL_MONTH, _FULL_DAY = r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
+_CLOCK, _ZONE = r"[\d:.,]{0,20}", r"(?P<zone> ?(?:Z|z|UTC|[-+][\d:]{2,9}))?"
+_IN_ORDER = rf"\d{{4}}(?:[-/. ]?(?:[QHS]\d|W\d\d|{_FULL_MONTH}(?:[-/.]?{_FULL_DAY}(?P<time>[T ]\d\d{_CLOCK}{_ZONE})?)?))?"
+# The year last, and day and month in either order. Of two digits for the year 2.1.10 may be a version, and 20-10-12 a code.
+_YEAR_LAST = (
+    rf"(?:(?:{_DAY}[-/.]{_ANY_MONTH}|{_ANY_MONTH}[-/.]{_DAY})[-/.]\d{{4}}"
+    rf"|(?:{_DAY}/{_ANY_MONTH}|{_ANY_MONTH}/{_DAY})/\d\d|{_FULL_DAY}\.{_FULL_MONTH}\.\d\d)(?:[T ,].*)?"
+)
+_UNNAMED = re.sub(r"\?P<\w+>", "", "|".join((_IN_ORDER, _YEAR_LAST, *_PERIODS)))
+# A date in any form; a month alone may be any word.
+_DATED = rf"(?=.*\d)(?:{_UNNAMED})"
 
 Period = tuple[int, int, int, str]
 
@@ -195,19 +204,21 @@ def period_of(text: str, ways: Sequence[str] = _PERIODS) -> Period | None:
     return year, month if len(number) > 1 else 0, day, parts.get("time") or ""
 
 
-def is_dated(text: str) -> bool:
-    """Whether a text names a day or a period of a year; a month alone may be any word."""
-    word = text.strip()
-    dated = re.fullmatch(_YEAR_LAST, word) is not None or period_of(word) is not None
-    return dated and re.search(r"\d", word) is not None
-
-
-def are_dated_alike(one: str, other: str) -> bool:
-    """Whether two texts are dates whose letters are in the order of time: the year first, and the same marks."""
-    both = [text.strip().casefold() for text in (one, other)]
-    end = min(map(len, both))
-    marks = {re.sub(r"\d", "0", text[:end]) for text in both}
-    return len(marks) == 1 and all(re.fullmatch(_YEAR_FIRST, text) for text in both)
+def out_of_order(texts: Sequence[str], value: str) -> set[str]:
+    """Return which texts are dates whose letters are not in the order of time beside a value that is one as well."""
+    dated = re.compile(_DATED, re.IGNORECASE | re.ASCII).fullmatch
+    if not dated(value):
+        return set()
+    found = re.fullmatch(_IN_ORDER, value, re.IGNORECASE | re.ASCII)
+    if found is None:
+        return {text for text in texts if dated(text)}
+    # A text is written alike as far as both go; the same digits in another offset from UTC are another time.
+    zone = found["zone"] or ""
+    alike = re.escape(zone) or (_CLOCK + _ZONE if found["time"] else ".*")
+    for part in reversed(re.findall(r"^\d{4}|\d\d|\d|\D", value.removesuffix(zone))):
+        alike = rf"{re.sub('[0-9]', '[0-9]', re.escape(part))}(?:{alike})?"
+    is_alike = re.compile(alike, re.DOTALL | re.ASCII).fullmatch
+    return {text for text in texts if not is_alike(text) and dated(text)}
 
 
 def by_time(names: Sequence[str]) -> list[str]:

@@ -26,10 +26,10 @@ ORDERS = {
 }
 
 
-def rows(text: str, **columns: object) -> list[bool]:
-    """Return which rows of some columns satisfy a condition."""
+def rows(*texts: str, **columns: object) -> list[bool]:
+    """Return which rows of some columns satisfy conditions."""
     batch = pa.RecordBatch.from_pydict(columns)
-    return satisfied(batch, [condition_of(text)], first_row=0, shown="p").tolist()
+    return satisfied(batch, list(map(condition_of, texts)), first_row=0, shown="p").tolist()
 
 
 @pytest.mark.parametrize(
@@ -158,13 +158,56 @@ def test_text_compares_as_text_and_dates_by_their_digits() -> None:
         ("2024-03", "2024-03-01", "2023-12-31T23:59:59Z"),
         ("2024-Q2", "2024-Q3", "2024-Q1"),
         ("2024-W09", "2024-W10", "2023-W52"),
+        ("2024-05-01", "9999-12-31", "1899-12-31"),
+        ("2024-05-01", "2024-05-01 09:30 PM", "2024-04-30 09:30 PM"),
+        ("9999-12-31", "9999-12-31T00:00:00Z", "2024-05-01T00:00:00Z"),
+        ("2024-05-01T10:00:00", "2024-05-01T10:00:00.250Z", "2024-05-01T09:59:59Z"),
+        ("2024-05-01T10:00:00+02:00", "2024-05-01T11:00:00+02:00", "2024-05-01"),
+        ("'20240501'", "20240502", "202405"),
+        ("2024-05-01", "unknown", "1.13.99"),
         ("may", "x", "Jan 2024"),
         ("1.9.1", "2.0.0", "1.10.0"),
+        ("'2.1.10'", "2.1.11", "2.0.10"),
+        ("10.0.12.5", "10.0.12.6", "1.10.12.20"),
+        ("20-00-00", "20-10-12", "10-12-20"),
+        ("20-10-12", "40-00-00", "20-10-11"),
     ],
 )
 def test_dates_as_text_have_an_order_where_the_year_comes_first(value: str, later: str, earlier: str) -> None:
     """What is no date with a year has the order of letters."""
     assert rows(f"d>={value}", d=[later, earlier, None, ""]) == [True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "odd", "kept"),
+    [
+        (("x>=30", "x!=old"), "old", "31"),
+        (("x!=old", "x>=30"), "old", "31"),
+        (("x==5", "y==b"), "5.0", "5"),
+        (("x>=2024-05-01", "x!=31.12.9999"), "31.12.9999", "2024-06-01"),
+    ],
+)
+def test_a_text_of_rows_that_another_condition_leaves_out_is_not_checked(
+    conditions: tuple[str, ...], odd: str, kept: str
+) -> None:
+    """In any order of the conditions; one that cannot be said of it either leaves nothing out."""
+    assert rows(*conditions, x=[odd, kept], y=["a", "b"]) == [False, True]
+    with pytest.raises(InputProblem, match=f"'{odd}' at row 2"):
+        rows(*(one for one in conditions if "!" not in one), x=[kept, odd], y=["b", "b"])
+    with pytest.raises(InputProblem, match="'old' at row 1"):
+        rows("x>=30", "x<60", x=["old"])
+
+
+@pytest.mark.parametrize("sign", [">=", "<", ">", "<="])
+def test_a_time_with_parts_of_a_second_in_some_rows_is_compared_by_a_shorter_value(sign: str) -> None:
+    """Where the letters of that have the order that was asked for."""
+    stamps = ["2024-05-01T10:00:00Z", "2024-05-01T10:00:00.250Z", "2024-05-01T09:59:59.999Z"]
+    with pytest.raises(InputProblem, match=r"\.250Z' at row 2 .* not written alike") as problem:
+        rows(f"x{sign}2024-05-01T10:00:00Z", x=stamps)
+    shorter = f"x{sign}2024-05-01T10:00:00"
+    assert (f"{shorter!r}" in str(problem.value.hint)) == (sign in (">=", "<"))
+    assert rows(shorter, x=stamps)[1:] == [sign[0] == ">", sign[0] == "<"]
+    assert rows(shorter, x=stamps)[0] == (sign[0] == ">")
 
 
 def test_an_identifier_in_quotes_is_not_a_number() -> None:
@@ -186,13 +229,21 @@ def test_an_identifier_in_quotes_is_not_a_number() -> None:
         ("x==5", ["1", "5.0", "7"], "'5.0' at row 2 is text, and 'x==5' compares it with a number"),
         ("x!=1e3", ["1", "1000"], "'1000' at row 2 is text"),
         ("x in 1,5", ["5.00"], "'5.00' at row 1 is text"),
-        ("x>=01.03.2024", ["01.03.2024", None], "'01.03.2024' at row 1 and 'x>=01.03.2024' are no dates"),
+        ("x>=01.03.2024", ["01.03.2024", None], "'01.03.2024' at row 1 and 'x>=01.03.2024' are dates"),
         ("x<'2024-03-01'", ["2024-02-29", "31.12.2019"], "'31.12.2019' at row 2"),
         ("x<2024-03-01", ["2024/01/01"], "'2024/01/01' at row 1"),
         ("x>2024-9", ["2024-10"], "'2024-10' at row 1"),
         ("x>'Jan 2024'", ["Feb 2024"], "'Feb 2024' at row 1"),
         ("x<1/2/24", ["1/3/24"], "'1/3/24' at row 1"),
-        ("x>=2024-01-01", ["unknown"], "'unknown' at row 1"),
+        ("x>=01.03.24", ["15.06.21"], "'15.06.21' at row 1"),
+        ("x<9999-12-31", ["31.12.9999"], "'31.12.9999' at row 1"),
+        ("x>=2020-01-01", ["5/31/2020, 10:00"], "'5/31/2020, 10:00' at row 1"),
+        ("x<2024q2", ["2023Q1", "2024Q4"], "'2023Q1' at row 1"),
+        ("x>=2024-05-01t10:00", ["2024-05-01T11:00"], "at row 1"),
+        ("x>2024-W10", ["2024-W9"], "'2024-W9' at row 1"),
+        ("x>2024-05-01 10:00", ["2024-05-01 09:30 PM"], "at row 1"),
+        ("x>2024-05-01T10:00:00Z", ["2024-05-01T11:00:00+02:00"], "at row 1"),
+        ("x>2024-05-01T10:00:00+02:00", ["2024-05-01T10:30:00+01:00"], "at row 1"),
         ("x=='a'", [1, 2], "holds int64, and --where compares it with 'a'"),
         ("x==1", [True, False], "holds true and false"),
         ("x<true", [True, False], "holds true and false"),
