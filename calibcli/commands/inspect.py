@@ -624,7 +624,8 @@ def _contents(
         higher = table.score @ ones / max(positive, 1) >= table.score @ others / max(rows - positive, 1)
         said["positive"], positive = (either[1], positive) if higher else (either[0], rows - positive)
         facts.append(("note", f"--positive {said['positive']} is a guess: its rows have the higher scores"))
-        facts += [("note", _OF_THE_PREDICTED)] if table.score[0] >= _HALF else []
+        of_predicted = table.score[0] >= _HALF and not _RIGHT & {folded(one) for one in either}
+        facts += [("note", _OF_THE_PREDICTED)] if of_predicted else []
     if unlikely:
         also = f"--scale {unlikely[0]} reads such numbers, too"
         facts.append(("note", f"--scale {said['scale']} is a guess: {also}"))
@@ -638,6 +639,8 @@ _OF_THE_PREDICTED = (
     "no score is below 1/2: if each is of the class predicted in its row, the label is whether that class is "
     "right, or the score of the rows that predict the other class 1 less it"
 )
+# Labels that say it already.
+_RIGHT = {"right", "wrong", "correct", "incorrect", "true", "false"}
 
 # What columns of numbers that may be scores are called in CSV, and in formats with types.
 _NUMBERS = ("number", "whole number", "double", "float", "float64", "float32")

@@ -709,7 +709,9 @@ def _sized(value: float | None) -> str:
 
 
 _GAIN_LESS = "new rows to gain less: `calibcli measure --artifact` on other rows shows how much."
-_NO_GAIN = "That is no gain; `calibcli measure --artifact` on other rows shows whether there is one."
+_NO_GAIN = (
+    "The map gains nothing on these rows; `calibcli measure --artifact` shows whether it does on others."
+)
 
 
 def _hereafter(before: float, after: float, expect: str) -> tuple[str, ...]:

@@ -433,8 +433,9 @@ def test_inspect_asks_whether_scores_are_of_the_predicted_class(run: Run, tmp_pa
         path.write_text(f"score,label\n{low},NEG\n0.7,POS\n0.9,NEG\n")
         shown = run("inspect", path, code=0).out
         assert ("no score is below 1/2: if each is of the class predicted" in shown) == asked
-    path.write_text("score,label\n0.5,0\n0.7,1\n0.9,0\n")
-    assert "below 1/2" not in run("inspect", path, code=0).out
+    for no, yes in (("0", "1"), ("Wrong", "Right"), ("incorrect", "correct")):
+        path.write_text(f"score,label\n0.5,{no}\n0.7,{yes}\n0.9,{no}\n")
+        assert "below 1/2" not in run("inspect", path, code=0).out
 
 
 def test_inspect_says_every_note_as_json(run: Run, tmp_path: Path) -> None:

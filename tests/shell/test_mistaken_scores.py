@@ -250,7 +250,7 @@ def test_a_fit_that_gains_nothing_promises_nothing(run: Run, tmp_path: Path) -> 
         ended = run("fit", path, "-s", "s", "-y", "y", "-m", method, "-o", tmp_path / "map.json", "--force")
         assert f"The log loss {verb} " in ended.err
         assert "gain less" not in ended.err
-        assert ("That is no gain" in ended.err) == (method == "platt")
+        assert ("The map gains nothing on these rows; " in ended.err) == (method == "platt")
 
 
 def test_a_plan_of_certain_labels_speaks_of_no_half(run: Run, tmp_path: Path) -> None:
