@@ -161,7 +161,8 @@ def _refuse_text(text: str, condition: Condition, where: str) -> NoReturn:
         raise InputProblem(msg, f"put values in quotes to compare text, as in {condition.column}{meant}")
     if condition.values[0].number is not None:
         msg = f"{where} is not a number, and {condition.text!r} compares numbers"
-        raise InputProblem(msg, "put the value in quotes to compare text, or name another column")
+        out = f"leave it out with another --where, as in {condition.column}!={text!r}"
+        raise InputProblem(msg, f"{out}, or put the value in quotes to compare text")
     msg = f"{where} and {condition.text!r} are dates that are not written alike with the year first"
     hint = "text has the order of letters: write all in one way, like 2024-07-31 or 2024-07-31T12:00:00Z"
     value = condition.values[0].text.strip()

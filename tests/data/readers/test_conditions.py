@@ -194,8 +194,10 @@ def test_a_text_of_rows_that_another_condition_leaves_out_is_not_checked(
     assert rows(*conditions, x=[odd, kept], y=["a", "b"]) == [False, True]
     with pytest.raises(InputProblem, match=f"'{odd}' at row 2"):
         rows(*(one for one in conditions if "!" not in one), x=[kept, odd], y=["b", "b"])
-    with pytest.raises(InputProblem, match="'old' at row 1"):
+    with pytest.raises(InputProblem, match="'old' at row 1") as problem:
         rows("x>=30", "x<60", x=["old"])
+    assert "as in x!='old'" in str(problem.value.hint)
+    assert rows("x>=30", "x<60", "x!='old'", x=["old", "31"]) == [False, True]
 
 
 @pytest.mark.parametrize("sign", [">=", "<", ">", "<="])
