@@ -15,7 +15,7 @@ from calibcli.data.row_ids import Fingerprints, mixed
 from calibcli.errors import InputProblem
 from calibcli.names import Purpose, Sign
 from calibcli.options.conditions import Condition, Literal
-from calibcli.options.numerals import number_name, number_of, out_of_order, usual_name
+from calibcli.options.numerals import number_name, number_of, out_of_order, usual_name, without_digits
 from calibcli.values import dataclass
 
 _TRUTHS = ("true", "false")
@@ -159,10 +159,13 @@ def _refuse_text(text: str, condition: Condition, where: str) -> NoReturn:
         apart = condition.sign is Sign.UNEQUAL
         meant = f"!={text!r}" if apart else f" in {texts}"
         raise InputProblem(msg, f"put values in quotes to compare text, as in {condition.column}{meant}")
+    out = f"leave it out with another --where, as in {condition.column}!={text!r}"
     if condition.values[0].number is not None:
         msg = f"{where} is not a number, and {condition.text!r} compares numbers"
-        out = f"leave it out with another --where, as in {condition.column}!={text!r}"
         raise InputProblem(msg, f"{out}, or put the value in quotes to compare text")
+    if without_digits(text):
+        msg = f"{where} is no date, and {condition.text!r} compares dates"
+        raise InputProblem(msg, out)
     msg = f"{where} and {condition.text!r} are dates that are not written alike with the year first"
     hint = "text has the order of letters: write all in one way, like 2024-07-31 or 2024-07-31T12:00:00Z"
     value = condition.values[0].text.strip()

@@ -205,7 +205,10 @@ def period_of(text: str, ways: Sequence[str] = _PERIODS) -> Period | None:
 
 
 def out_of_order(texts: Sequence[str], value: str) -> set[str]:
-    """Return which texts are dates whose letters are not in the order of time beside a value that is one as well."""
+    """Return which texts have letters that are not in the order of time beside a value that is a date.
+
+    These are other dates, and beside a date with the year first also words such as "unknown".
+    """
     dated = re.compile(_DATED, re.IGNORECASE | re.ASCII).fullmatch
     if not dated(value):
         return set()
@@ -218,7 +221,12 @@ def out_of_order(texts: Sequence[str], value: str) -> set[str]:
     for part in reversed(re.findall(r"^\d{4}|\d\d|\d|\D", value.removesuffix(zone))):
         alike = rf"{re.sub('[0-9]', '[0-9]', re.escape(part))}(?:{alike})?"
     is_alike = re.compile(alike, re.DOTALL | re.ASCII).fullmatch
-    return {text for text in texts if not is_alike(text) and dated(text)}
+    return {text for text in texts if not is_alike(text) and (dated(text) or without_digits(text))}
+
+
+def without_digits(text: str) -> bool:
+    """Whether a text is words alone, and so no date."""
+    return re.fullmatch(r"\D+", text) is not None
 
 
 def by_time(names: Sequence[str]) -> list[str]:
