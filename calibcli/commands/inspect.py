@@ -501,7 +501,7 @@ def _one_of_two(
     if one is None:
         return probs, roles, []
     both = f"{asking_for(probs)} looks at the larger of both in each row"
-    note = f"of two classes the probability of one says all; {both}"
+    note = f"of two classes the probability of one is enough; {both}"
     return (), {**roles, "score": one}, [("note", note)]
 
 
@@ -636,8 +636,8 @@ def _contents(
 # The larger of two probabilities is no less.
 _HALF = 0.5
 _OF_THE_PREDICTED = (
-    "no score is below 1/2: if each is of the class predicted in its row, the label is whether that class is "
-    "right, or the score of the rows that predict the other class 1 less it"
+    "no score is below 1/2: if each is the probability of the class predicted in its row, name a label that "
+    "says whether that class was right, or write 1 - score in the rows that predict the other class"
 )
 # Labels that say it already.
 _RIGHT = {"right", "wrong", "correct", "incorrect", "true", "false"}

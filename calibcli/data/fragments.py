@@ -380,7 +380,7 @@ def columns_of(
         requested = columns.several is None and labelled and (unsaid or lacking)
         probs = guessed_classes(fragment, header) if requested else ()
         if (one := one_of_two(fragment, probs)) is not None:
-            problem.hint = f"name {one!r} with --score: of two classes one says all"
+            problem.hint = f"name {one!r} with --score: of two classes one probability is enough"
         elif probs:
             first_of = f"{NAME_THE_SCORE}, or " if unsaid else "name "
             problem.hint = f"{first_of}several classes with {asking_for(probs)}"

@@ -91,6 +91,22 @@ def test_points_are_the_segments_that_are_tested(rows: str, report: SegmentsRepo
     assert f"{reasons.count(reasons[0])} segments are not tested: {reasons[0]}." in said
 
 
+@pytest.mark.parametrize("size", [65, 80_000])
+def test_segments_that_are_alike_have_a_number_of_rows(rows: str, size: int) -> None:
+    """Where no round number lies among them, or the only one would leave the page."""
+    found = drawn(rows, None).drawn.picture
+    assert isinstance(found, SegmentPoints)
+    look = look_of(FigureSize.PAGE, Theme.LIGHT)
+    figure = figure_of(
+        replace(found, rows=np.full(found.rows.size, float(size))), Words("a", (), ()), look=look
+    )
+    assert clashes(figure) == []
+    axes = figure.axes[0]
+    ticks = [axes.xaxis.get_major_formatter()(one) for one in axes.get_xticks()]
+    assert ticks
+    assert all(size / 1.2 < float(one.replace(",", "")) < 1.3 * size for one in ticks)
+
+
 def test_cells_are_pairs_and_their_edges(rows: str, report: SegmentsReport) -> None:
     """Every segment of the report is in its cell, all rows in the last; small ones have no interval."""
     picture = drawn(rows, PlotKind.HEATMAP).drawn.picture

@@ -432,7 +432,7 @@ def test_inspect_asks_whether_scores_are_of_the_predicted_class(run: Run, tmp_pa
     for low, asked in ((0.5, True), (0.49, False)):
         path.write_text(f"score,label\n{low},NEG\n0.7,POS\n0.9,NEG\n")
         shown = run("inspect", path, code=0).out
-        assert ("no score is below 1/2: if each is of the class predicted" in shown) == asked
+        assert ("no score is below 1/2: if each is the probability of the class predicted" in shown) == asked
     for no, yes in (("0", "1"), ("Wrong", "Right"), ("incorrect", "correct")):
         path.write_text(f"score,label\n0.5,{no}\n0.7,{yes}\n0.9,{no}\n")
         assert "below 1/2" not in run("inspect", path, code=0).out
@@ -480,7 +480,7 @@ def test_two_columns_that_do_not_sum_to_1_are_not_two_classes(run: Run, tmp_path
         said = run("measure", path, "-y", "label", code=3).err
         assert f"measure {path} {offered} -y label" in shown["suggestion"]
         assert ("of two classes" in shown["facts"].get("note", "")) == (second == 0.3)
-        assert ("of two classes one says all" in said) == (second == 0.3)
+        assert ("of two classes one probability is enough" in said) == (second == 0.3)
         assert ("or several classes with --probs 'p_*'" in said) == (second == 0.4)
     pq.write_table(pa.table({"p_a": ["x"], "p_b": ["y"], "label": [1]}), tmp_path / "text.parquet")
     assert "--probs" in run("measure", tmp_path / "text.parquet", code=3).err

@@ -89,7 +89,8 @@ def _round_rows(ends: tuple[float, float], panel: Panel) -> list[float]:
         found = [one for one in every if ends[0] <= one <= ends[1] and on_page(one)]
         if sum(wide(one) + look.inches(0.12) for one in found) <= right - left:
             break
-    return found
+    # Segments may be so alike that no round number lies among them.
+    return found or [float(round(math.sqrt(ends[0] * ends[1])))]
 
 
 def _kinds(points: SegmentPoints) -> dict[str, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
