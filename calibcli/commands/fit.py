@@ -72,7 +72,7 @@ from calibcli.stats.recalibrators.selection import (
     Selection,
     choose,
 )
-from calibcli.stats.table import Floats, ScoreTable, Weighing
+from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing
 from calibcli.stats.table.again import ClassBlock, ClassRowSource, Rows
 from calibcli.stats.table.classes import log_loss_of
 from calibcli.stats.table.derived import draw_folds, with_scores
@@ -776,6 +776,7 @@ def _record(
     certain = [False, False]
     changed, confidence = 0, RunningTable()
     of_class = np.zeros(len(rows.classes), np.int64)
+    expected, variance = np.zeros(len(rows.classes)), np.zeros(len(rows.classes))
     for block in rows.blocks():
         weight = block.weights
         times = block.weighing.times(block.label.size)
@@ -795,7 +796,11 @@ def _record(
         confidence.add_rows(largest, never, Weighing(block.weighing.counts))
         changed += int(times[predicted[0] != predicted[1]].sum())
         np.add.at(of_class, block.label, times)
+        expected += times @ sides[1]
+        variance += times @ (sides[1] * (1.0 - sides[1]))
     whole = total.exact()
+    if not table.weighted:
+        notes = (*notes, *_off_on_average(rows.classes, of_class, expected, variance))
     before, after = (
         math.inf if some else float(one.exact() / whole) for one, some in zip(losses, certain, strict=True)
     )
@@ -813,6 +818,30 @@ def _record(
         score_quantiles=score_quantiles(table),
         output_quantiles=score_quantiles(confidence.table()),
     )
+
+
+# Classes whose labels follow their outputs are off by more standard deviations with a probability of 10^-6.
+_FAR, _TELLING = 4.9, 0.005
+
+
+def _off_on_average(
+    classes: Sequence[str], observed: Integers, expected: Floats, variance: Floats
+) -> tuple[str, ...]:
+    """Say which class a map leaves off on average, the farthest of them, as one temperature for all does."""
+    off = (expected - observed) / observed.sum()
+    telling = (np.abs(off) > _TELLING) & (np.abs(expected - observed) > _FAR * np.sqrt(variance))
+    if not telling.any():
+        return ()
+    # Rounded, as two classes are off by as much, and the last digits would choose.
+    place = int(np.argmax(np.where(telling, np.abs(off).round(9), 0.0)))
+    mean, share = expected[place] / observed.sum(), observed[place] / observed.sum()
+    return (_OFF_ON_AVERAGE.format(classes[place], mean, share),)
+
+
+_OFF_ON_AVERAGE = (
+    "class {} has a mean probability of {:.3g} after this map, and {:.3g} of the fit rows are of it: "
+    "--multiclass vector fits each class by itself"
+)
 
 
 def _options(method: ClassMethod, options: ClassFitOptions) -> dict[str, object]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sqlglot
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from calibcli.commands.apply import apply_file
@@ -159,6 +159,7 @@ def module_text() -> Callable[[object], str]:
     return cast("Callable[[object], str]", made["_text"])
 
 
+@example(timedelta(0))
 @given(
     st.one_of(
         st.floats(allow_nan=False),
@@ -166,7 +167,7 @@ def module_text() -> Callable[[object], str]:
         st.datetimes(),
         st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30))])),
         st.times(),
-        st.timedeltas(),
+        st.timedeltas(timedelta(-106_751_991), timedelta(106_751_991)),
         st.timedeltas(timedelta(-1), timedelta(1)),
         st.timedeltas(timedelta(0), timedelta(0, 0, 500)),
     )

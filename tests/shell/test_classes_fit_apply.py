@@ -365,3 +365,24 @@ def test_inspect_names_the_columns_of_the_classes(preds: Path, tmp_path: Path, r
         roles = [one["role"] for one in said["columns"]]
         assert roles.count("probs") == (4 if file == preds else 1)
         assert "score" not in roles
+
+
+def test_fit_says_which_class_a_map_leaves_off_on_average(tmp_path: Path, run: Run) -> None:
+    """One temperature cannot mend a shift, and the default says so; where rows are calibrated, nothing."""
+    rng = np.random.default_rng(3)
+    right = rng.beta(2.0, 3.0, 4_000)
+    label = (rng.random(right.size) < right).astype(np.int64)
+    for name, score in (("off", np.minimum(right + 0.1, 0.999)), ("right", right)):
+        pq.write_table(pa.table({"p_0": 1.0 - score, "p_1": score, "y": label}), tmp_path / f"{name}.parquet")
+
+    def said(name: str, *words: str) -> bool:
+        path = tmp_path / f"{name}.parquet"
+        ran = run(
+            "fit", path, "--probs", "p_*", "-y", "y", "-o", tmp_path / "m.json", "--force", *words, code=0
+        )
+        mean = f"and {np.mean(label == 0):.3g} of the fit rows are of it: --multiclass vector"
+        return mean in " ".join(ran.err.split())
+
+    assert said("off")
+    assert not said("off", "--multiclass", "vector")
+    assert not said("right")
