@@ -185,7 +185,7 @@ def names_of(values: str | Sequence[str] | None) -> tuple[str, ...] | None:
     if not isinstance(values, str):
         return tuple(map(str, values))
     parts = values.split(",")
-    if '"' in values and "\n" not in values:
+    if '"' in values and not {"\n", "\r"}.intersection(values):
         import csv
 
         parts = next(csv.reader([values], skipinitialspace=True))
