@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import MISSING, field, fields
 from enum import StrEnum, unique
 from functools import cache
-from types import UnionType
+from types import MappingProxyType, UnionType
 from typing import Any, NamedTuple, NoReturn
 
 from calibcli.errors import UsageProblem
@@ -101,6 +101,7 @@ class Parameter(NamedTuple):
     Args:
         default: That of its field; `MISSING` where a value is needed.
         group: What the group is called whose field it is.
+        otherwise: What it is in commands that have it otherwise, by their names.
     """
 
     name: str
@@ -108,6 +109,7 @@ class Parameter(NamedTuple):
     default: Any
     option: Option
     group: str = ""
+    otherwise: Mapping[str, Option] = MappingProxyType({})
 
     @property
     def key(self) -> str:
@@ -198,10 +200,19 @@ def _one(kind: Any) -> tuple[type, bool]:  # noqa: ANN401 - a type, or a union o
     return (inner[0], True) if typing.get_origin(kind) is list else (kind, False)
 
 
-def option(default: object, *flags: str, like: Option | None = None, **more: Any) -> Any:  # noqa: ANN401
-    """Return the field of an option of a group; several groups may have one like another."""
+def option(
+    default: object,
+    *flags: str,
+    like: Option | None = None,
+    otherwise: Mapping[str, Option] = MappingProxyType({}),
+    **more: Any,  # noqa: ANN401 - the other fields
+) -> Any:  # noqa: ANN401
+    """Return the field of an option of a group; several groups may have one like another.
+
+    `otherwise` says, by their names, what it is in commands and functions that have it otherwise.
+    """
     declared = Option(flags, **more) if like is None else like._replace(**more)
-    return field(default=default, metadata={"option": declared})
+    return field(default=default, metadata={"option": declared, "otherwise": otherwise})
 
 
 def nested(default: object, kind: type, made: Callable[[Any], object] | None = None) -> Any:  # noqa: ANN401
@@ -224,7 +235,8 @@ def parameters_of(kind: type) -> dict[str, Parameter]:
         declared = one.metadata.get("option")
         if declared is not None:
             name = declared.name or one.name
-            found[name] = Parameter(name, one.type, one.default, declared, declared.run or kind.__name__)
+            group = declared.run or kind.__name__
+            found[name] = Parameter(name, one.type, one.default, declared, group, one.metadata["otherwise"])
         elif "group" in one.metadata:
             found |= parameters_of(one.metadata["group"])
     return found
@@ -292,8 +304,8 @@ class Declared(NamedTuple):
         return own | {name: built(kind, shared, apart=apart) for name, kind in self.groups.items()}
 
 
-def declared_of(function: Callable[..., object], otherwise: Mapping[str, Option]) -> Declared:
-    """Return what a function is given, by its annotations."""
+def declared_of(function: Callable[..., object]) -> Declared:
+    """Return what a function is given, by its annotations; options are those of commands of its name."""
     groups: dict[str, type] = {}
     single: dict[str, Parameter] = {}
     known: dict[str, Parameter] = {}
@@ -306,6 +318,8 @@ def declared_of(function: Callable[..., object], otherwise: Mapping[str, Option]
         elif declared is not None:
             default = MISSING if one.default is one.empty else one.default
             single[name] = Parameter(name, kind, default, declared)
-    for name, declared in otherwise.items():
-        known[name] = known[name]._replace(option=declared)
-    return Declared(groups, single, known | single)
+    own = {
+        name: one._replace(option=one.otherwise.get(function.__name__, one.option))
+        for name, one in known.items()
+    }
+    return Declared(groups, single, own | single)

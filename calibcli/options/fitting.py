@@ -191,20 +191,6 @@ PRIOR = Option(
     "label are "
     "distributed as there (label shift).",
 )  # fmt: skip
-NO_SCORE = Option(
-    ("--on-missing",), metavar="error|null", help="Refuse rows whose score is missing or no number, or write null.",
-    doc='Rows whose score is missing or no number: "error", or "null" for no probability either.',
-)  # fmt: skip
-OUT_OF_RANGE = Option(
-    ("--on-range",), section=Section.COLUMNS, metavar="error|clip|null",
-    help="Refuse scores outside [0,1], clip them, or write null; all are counted.",
-    doc='Scores outside [0, 1]: "error", "clip", or "null" for no probability.',
-)  # fmt: skip
-OFF_SUM = Option(
-    ("--on-sum",), section=Section.CLASSES, metavar="error|normalise|null",
-    help="Refuse rows that do not sum to 1, divide them by their sum, or write null.",
-    doc='Rows of several classes that do not sum to 1: "error", "normalise", or "null" for no probability.',
-)  # fmt: skip
 # Which other columns go along, unless the user says.
 KEEP_ALL = "all"
 KEEP_NONE = "none"

@@ -167,7 +167,7 @@ class VerifyOptions:
     confidence: float = option(
         DEFAULT_CONFIDENCE, like=measuring.CONFIDENCE, doc="1 - delta: the probability that a verdict is right.",
     )  # fmt: skip
-    bins: int | None = option(None, like=GATE_BINS)
+    bins: int | None = option(None, like=GATE_BINS, otherwise={"report": measuring.BINS})
     binning: Binning | None = option(None, like=measuring.BINNING)
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_ROWS)
     policy: Inconclusive = option(
@@ -179,6 +179,7 @@ class VerifyOptions:
     least_group_rows: int | None = option(
         None, like=measuring.MIN_GROUP_ROWS,
         help="Smaller groups are listed, not tested. [default: none is left out]",
+        otherwise={"report": measuring.REPORTED_GROUPS},
     )  # fmt: skip
     sort: GroupOrder | None = option(None, like=measuring.SORT)
     values: tuple[float, ...] = ()

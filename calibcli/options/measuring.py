@@ -269,6 +269,9 @@ MIN_GROUP_ROWS = Option(
     ("--min-group-rows",), section=Section.GROUPS, name="min_group_rows", metavar="N", least=1,
     help="Smaller groups are listed, not measured.",
 )  # fmt: skip
+REPORTED_GROUPS = MIN_GROUP_ROWS._replace(
+    help="Smaller groups are listed alone. [default: 100 to be measured, 1 to be tested]"
+)
 THRESHOLD = Option(
     ("--threshold",), section=Section.MEASURE, name="threshold", metavar="T,T,...", shell=list[str] | None,
     python="float | Sequence[float] | None",
@@ -354,7 +357,7 @@ class MeasureOptions:
         help="Edges of the bins, such as 0,0.1,0.5,1, instead of --bins.",
         doc="Edges of the bins from 0 to 1, in place of both.",
     )  # fmt: skip
-    thresholds: tuple[float, ...] = option((), like=THRESHOLD)
+    thresholds: tuple[float, ...] = option((), like=THRESHOLD, otherwise={"plot": PLOTTED_THRESHOLDS})
     drawn: bool = True
     band: Band = Band.POINTWISE
 

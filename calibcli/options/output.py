@@ -28,7 +28,7 @@ class Output:
         None, "--format", section=Section.OUTPUT, help="How to write the report; else by the suffix of -o, or as a table.",
     )  # fmt: skip
     json: bool = option(False, "--json", section=Section.OUTPUT, help="Same as --format json.")
-    output: str = option(STDOUT, like=OUTPUT)
+    output: str = option(STDOUT, like=OUTPUT, otherwise={"merge": TO_A_FILE, "report": TO_A_FILE})
     force: bool = option(
         False, "--force", section=Section.OUTPUT, reach=Reach.REPLACES, help="Replace an output that exists.",
         doc="Whether an existing `path` may be replaced.",

@@ -163,6 +163,20 @@ COMPARED_MISSING = MISSING._replace(
     metavar="error|drop|pairwise",
     help="Refuse missing values, drop and count, or use for each pair the rows that both have.",
 )  # fmt: skip
+NO_SCORE = Option(
+    ("--on-missing",), metavar="error|null", help="Refuse rows whose score is missing or no number, or write null.",
+    doc='Rows whose score is missing or no number: "error", or "null" for no probability either.',
+)  # fmt: skip
+OUT_OF_RANGE = Option(
+    ("--on-range",), section=Section.COLUMNS, metavar="error|clip|null",
+    help="Refuse scores outside [0,1], clip them, or write null; all are counted.",
+    doc='Scores outside [0, 1]: "error", "clip", or "null" for no probability.',
+)  # fmt: skip
+OFF_SUM = Option(
+    ("--on-sum",), section=Section.CLASSES, metavar="error|normalise|null",
+    help="Refuse rows that do not sum to 1, divide them by their sum, or write null.",
+    doc='Rows of several classes that do not sum to 1: "error", "normalise", or "null" for no probability.',
+)  # fmt: skip
 SEED = Option(
     ("--seed",), metavar="S", least=0, help="Seed of all random draws.",
     doc="Seed of all random draws; the same seed gives the same bits.",
@@ -199,7 +213,7 @@ def as_one(name: str) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ClassOptions:
-    probs: str | None = option(None, like=PROBS)
+    probs: str | None = option(None, like=PROBS, otherwise={"compare": TWO_SETS})
     classes: str | tuple[str, ...] | None = option(
         None, "--classes", section=Section.CLASSES, metavar="A,B,...", shell=str | None, python="Classes | None",
         help="Names of the classes in the order of the columns. [default: ends of column names]",
@@ -216,6 +230,7 @@ class ClassOptions:
     on_sum: OnSum = option(
         OnSum.ERROR, "--on-sum", section=Section.CLASSES, metavar="error|normalise|accept",
         help="Refuse rows that do not sum to 1, divide them by their sum, or use them as they are.",
+        otherwise={"apply": OFF_SUM},
     )  # fmt: skip
 
 
@@ -351,6 +366,10 @@ class Columns:
     score: str | None = option(
         None, "-s", "--score", section=Section.COLUMNS, metavar="COL", complete=COLUMNS,
         help="Score column; else the one with a usual name.", doc="Score column of a frame or of files.",
+        otherwise={
+            "measure": SEVERAL_SCORES, "report": SEVERAL_SCORES, "segments": SEGMENTED_SCORES, "compare": TWO_SCORES,
+            "plot": PLOTTED_SCORES,
+        },
     )  # fmt: skip
     label: str | None = option(
         None, "-y", "--label", section=Section.COLUMNS, metavar="COL", complete=COLUMNS,
@@ -380,10 +399,12 @@ class Columns:
         doc='The numbers of scores in words: a mapping such as {"very likely": 0.9}, or a CSV or JSON file of them; by '
         "default those of the map.",
     )  # fmt: skip
-    on_missing: OnMissing = option(OnMissing.ERROR, like=MISSING)
+    on_missing: OnMissing = option(
+        OnMissing.ERROR, like=MISSING, otherwise={"compare": COMPARED_MISSING, "apply": NO_SCORE}
+    )
     on_range: OnRange = option(
         OnRange.ERROR, "--on-range", section=Section.COLUMNS, run="values", metavar="error|clip",
-        help="Refuse scores outside [0,1], or clip and count.",
+        help="Refuse scores outside [0,1], or clip and count.", otherwise={"apply": OUT_OF_RANGE},
     )  # fmt: skip
     others: tuple[str, ...] = ()
     group: str | None = option(
@@ -391,8 +412,17 @@ class Columns:
         help="Rows with equal values stay in one fold of auto.",
         doc='Rows with equal values stay in one fold of "auto": a name or an array.',
     )  # fmt: skip
-    by: tuple[str, ...] = option((), like=BY)
-    on: tuple[str, ...] = option((), like=ON)
+    by: tuple[str, ...] = option(
+        (), like=BY, otherwise={
+            "verify": JUDGED_BY, "plot": PLOTTED_BY, "compare": COMPARED_BY, "drift": DRIFTED_BY, "fit": FITTED_BY,
+        },
+    )  # fmt: skip
+    on: tuple[str, ...] = option(
+        (), like=ON, otherwise={
+            "verify": JUDGED_ON, "plan": JUDGED_ON, "plot": PLOTTED_ON, "report": REPORTED_ON, "drift": DRIFTED_ON,
+            "fit": FITTED_ON,
+        },
+    )  # fmt: skip
     cluster: str | None = option(
         None, "--cluster", section=Section.GROUPS, metavar="COL", complete=COLUMNS, python="Column | None",
         help="Column of clusters, such as patient: rows of one cluster are dependent.",
@@ -403,6 +433,7 @@ class Columns:
         None, "--id", section=Section.COLUMNS, name="row_id", metavar="COL", complete=COLUMNS, python="Column | None",
         help="Column of row ids: no row is counted twice in the state.",
         doc="Identity of each row, so that none is counted twice in the state: a name or an array.",
+        otherwise={"compare": QUESTION},
     )  # fmt: skip
     rows: RowSelection = nested(ALL_ROWS, RowSelection)
     member: MapColumns | None = None
@@ -647,7 +678,11 @@ ARTIFACT = Option(
 class RowRequest:
     """Which rows are meant, which column is which, what recalibrates them first, and how files are read."""
 
-    inputs: Sequence[RowSource] = option((), like=INPUTS)
+    inputs: Sequence[RowSource] = option(
+        (), like=INPUTS, otherwise={
+            "measure": MAYBE_INPUTS, "verify": GATE_INPUTS, "plot": PLOTTED_INPUTS, "drift": NAMED_APART,
+        },
+    )  # fmt: skip
     columns: Columns = nested(Columns(), Columns)
     artifact: DocumentSource | None = option(None, like=ARTIFACT)
     reading: Reading = nested(Reading(), Reading)

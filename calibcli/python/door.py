@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from calibcli.errors import any_of
-from calibcli.options.declaring import Option, Parameter, declared_of, in_order, parameters_of
+from calibcli.options.declaring import Parameter, declared_of, in_order, parameters_of
 from calibcli.options.output import Trusting
 from calibcli.options.rows import listed
 from calibcli.python.documents import artifact_source, artifact_sources, report_source
@@ -52,7 +52,6 @@ def function(
     rows: str = "Rows",
     both: tuple[str, str] = ("rows", "labels"),
     before: Before | None = None,
-    **otherwise: Option,
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Return what makes a public function of one that takes groups of options.
 
@@ -62,7 +61,7 @@ def function(
     """
 
     def made(body: Callable[..., Result]) -> Callable[..., Result]:
-        declared = declared_of(body, otherwise)
+        declared = declared_of(body)
         parameters = in_order(order, declared.known | parameters_of(Trusting))
         signature = _signature(body, parameters, rows, both)
         first, second = both

@@ -6,28 +6,10 @@ from typing import TYPE_CHECKING, Any
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.gating import StateOptions, VerifyOptions
-from calibcli.options.measuring import PLOTTED_THRESHOLDS, CompareOptions, MeasureOptions
+from calibcli.options.measuring import CompareOptions, MeasureOptions
 from calibcli.options.output import Artifacts, Output
 from calibcli.options.pictures import Kind, PictureOptions, PicturePath
-from calibcli.options.rows import (
-    COMPARED_BY,
-    COMPARED_MISSING,
-    DRIFTED_BY,
-    DRIFTED_ON,
-    FITTED_BY,
-    FITTED_ON,
-    JUDGED_BY,
-    JUDGED_ON,
-    PLOTTED_BY,
-    PLOTTED_ON,
-    PLOTTED_SCORES,
-    QUESTION,
-    SEGMENTED_SCORES,
-    SEVERAL_SCORES,
-    TWO_SCORES,
-    ClassOptions,
-    RowRequest,
-)
+from calibcli.options.rows import ClassOptions, RowRequest
 from calibcli.options.segmenting import DriftOptions, FitCutting, Segmenting, SegmentOptions
 from calibcli.python.documents import plotted_document, scores_of
 from calibcli.python.door import function
@@ -43,9 +25,7 @@ if TYPE_CHECKING:
 
 @function(
     "score label method by on *FitCutting probs classes on_sum *MapOptions group *FitOptions seed *values "
-    "*RowSelection *InputFormat *Reading allow_edited",
-    by=FITTED_BY,
-    on=FITTED_ON,
+    "*RowSelection *InputFormat *Reading allow_edited"
 )
 def fit(rows: RowRequest, which: MapOptions, options: FitOptions, cutting: FitCutting) -> "Recalibrator":
     """Fit a recalibrator to labelled predictions, as `calibcli fit` does.
@@ -77,8 +57,7 @@ def fit(rows: RowRequest, which: MapOptions, options: FitOptions, cutting: FitCu
 
 @function(
     "score label artifact *ClassOptions metric threshold by *MeasureOptions seed cluster *values unseen "
-    "*RowSelection *InputFormat *Reading allow_edited",
-    score=SEVERAL_SCORES,
+    "*RowSelection *InputFormat *Reading allow_edited"
 )
 def measure(rows: RowRequest, options: MeasureOptions) -> Measured:
     """Measure miscalibration, each number with bounds that hold, as `calibcli measure` does.
@@ -114,8 +93,6 @@ def measure(rows: RowRequest, options: MeasureOptions) -> Measured:
     "score label *ClassOptions *Limits artifact by *VerifyOptions on *Cutting *Segmenting *Regression "
     "row_id *StateOptions *values unseen *RowSelection *InputFormat *Reading state_key_file allow_edited",
     rows="Rows | None",
-    by=JUDGED_BY,
-    on=JUDGED_ON,
 )
 def verify(rows: RowRequest, options: VerifyOptions, state: StateOptions | None) -> Verified:
     """Gate on the calibration error, as `calibcli verify` does; a gate that fails is a value, not an
@@ -153,10 +130,6 @@ def _each_a_score(given: dict[str, Any]) -> None:
     "score label *ClassOptions artifact metric reference by row_id cluster *CompareOptions *values "
     "*RowSelection *InputFormat *Reading allow_edited",
     before=_each_a_score,
-    score=TWO_SCORES,
-    by=COMPARED_BY,
-    row_id=QUESTION,
-    on_missing=COMPARED_MISSING,
 )
 def compare(rows: RowRequest, options: CompareOptions, artifact: Artifacts = None) -> Compared | Ranked:
     """Compare two models on the same rows, as `calibcli compare` does: differences with intervals, row by
@@ -186,8 +159,7 @@ def compare(rows: RowRequest, options: CompareOptions, artifact: Artifacts = Non
 
 @function(
     "score label on artifact *ClassOptions *Cutting *SegmentOptions *values unseen *RowSelection "
-    "*InputFormat *Reading allow_edited",
-    score=SEGMENTED_SCORES,
+    "*InputFormat *Reading allow_edited"
 )
 def segments(rows: RowRequest, options: SegmentOptions) -> Segmented:
     """Find the segments of the rows in which scores are wrong, as `calibcli segments` does.
@@ -216,8 +188,6 @@ def segments(rows: RowRequest, options: SegmentOptions) -> Segmented:
     "on_range *RowSelection seed *InputFormat *Reading",
     both=("old", "new"),
     rows="Rows | None",
-    by=DRIFTED_BY,
-    on=DRIFTED_ON,
 )
 def drift(old: Inputs, new: Inputs, rows: RowRequest, options: DriftOptions) -> Drifted:
     """Say whether scores, and further columns, have shifted from old rows to new ones, as `calibcli drift`
@@ -253,10 +223,6 @@ def _as_document(given: dict[str, Any]) -> None:
     "*Reading force allow_edited",
     rows="Rows | Measured | SavedReport | Recalibrator",
     before=_as_document,
-    score=PLOTTED_SCORES,
-    by=PLOTTED_BY,
-    on=PLOTTED_ON,
-    threshold=PLOTTED_THRESHOLDS,
 )
 def plot(
     rows: RowRequest,

@@ -117,7 +117,7 @@ _COMPLETED = {declaring.COLUMNS: column_names, declaring.METRICS: metric_names, 
 
 
 def command(
-    order: str, *, instead: Instead | None = None, within: Within | None = None, **otherwise: declaring.Option
+    order: str, *, instead: Instead | None = None, within: Within | None = None
 ) -> Callable[[Command], Command]:
     """Return what makes a command of a function.
 
@@ -140,10 +140,10 @@ def command(
                 return None
             context = {"context": given["context"]} if "context" in given else {}
             with nullcontext({}) if within is None else within(given) as found:
-                return body(**context, **declaring.declared_of(body, otherwise).made_of(given), **found)
+                return body(**context, **declaring.declared_of(body).made_of(given), **found)
 
         def taken() -> dict[str, declaring.Parameter]:
-            known = declaring.declared_of(body, otherwise).known
+            known = declaring.declared_of(body).known
             known |= declaring.parameters_of(Trusting)
             # What has neither flags nor a name for its place on the line is a keyword of Python alone.
             arguments = {

@@ -6,18 +6,7 @@ import typer
 
 from calibcli.options.measuring import CompareOptions
 from calibcli.options.output import Artifacts, NewFile, OldFile, Output
-from calibcli.options.rows import (
-    COMPARED_BY,
-    COMPARED_MISSING,
-    DRIFTED_BY,
-    DRIFTED_ON,
-    NAMED_APART,
-    QUESTION,
-    SEGMENTED_SCORES,
-    TWO_SCORES,
-    TWO_SETS,
-    RowRequest,
-)
+from calibcli.options.rows import RowRequest
 from calibcli.options.segmenting import DriftOptions, SegmentOptions
 from calibcli.shell.door import command
 from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
@@ -26,12 +15,7 @@ from calibcli.shell.output import format_of, request_of, say_notes_beside, write
 @command(
     "score label artifact metric reference probs where fail_if_worse json output | by row_id cluster pairs "
     "*CompareOptions *ClassOptions *RowSelection *values *InputFormat *Reading allow_edited fmt force quiet "
-    "verbose color debug",
-    score=TWO_SCORES,
-    probs=TWO_SETS,
-    by=COMPARED_BY,
-    row_id=QUESTION,
-    on_missing=COMPARED_MISSING,
+    "verbose color debug"
 )
 def compare(
     context: typer.Context,
@@ -70,10 +54,7 @@ def compare(
 @command(
     "score by on sort bins max_psi where json output | max_values categorical numeric *DriftOptions "
     "*RowSelection weight weights_are scale score_map on_missing on_range *InputFormat *Reading fmt force "
-    "quiet verbose color debug",
-    inputs=NAMED_APART,
-    by=DRIFTED_BY,
-    on=DRIFTED_ON,
+    "quiet verbose color debug"
 )
 def drift(
     context: typer.Context,
@@ -110,8 +91,7 @@ def drift(
 @command(
     "score label on artifact depth min_rows where json output verbose | *Cutting *SegmentOptions "
     "*ClassOptions unseen *RowSelection *values *InputFormat *Reading allow_edited fmt force quiet color "
-    "debug",
-    score=SEGMENTED_SCORES,
+    "debug"
 )
 def segments(
     context: typer.Context,

@@ -13,8 +13,8 @@ from calibcli.data.outputs import append_file, place_of, refuse_existing, write_
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem, any_of
 from calibcli.names import STDOUT, ColorWhen, GateFormat, Inconclusive, ReportFormat, VerdictName
 from calibcli.options.gating import GateOutput, PlanOptions, StateOptions, VerifyOptions
-from calibcli.options.output import TO_A_FILE, Documents, Like, LikeFile, Output
-from calibcli.options.rows import GATE_INPUTS, JUDGED_BY, JUDGED_ON, RowRequest
+from calibcli.options.output import Documents, Like, LikeFile, Output
+from calibcli.options.rows import RowRequest
 from calibcli.shell.door import command
 from calibcli.shell.line import is_piped, line_of
 from calibcli.shell.output import (
@@ -69,9 +69,6 @@ def _rows_of(inputs: Sequence[Any] | None, *, asks_a_state: bool) -> Sequence[An
     "*VerifyOptions baseline baseline_score *Regression *StateOptions allow_fit_rows *ClassOptions row_id "
     "unseen *RowSelection *values *InputFormat *Reading state_key_file allow_edited fmt output force quiet "
     "verbose color debug",
-    inputs=GATE_INPUTS,
-    by=JUDGED_BY,
-    on=JUDGED_ON,
     within=_told,
 )
 def verify(
@@ -304,8 +301,7 @@ def _refuse_shared(paths: Sequence[str]) -> None:
 @command(
     "max_ece max_smece artifact like score power error any_time confidence json | max_l2 max_linf max_dce "
     "max_segment_bias on *Cutting *Segmenting *PlanOptions *ClassOptions scale score_map on_missing "
-    "on_range *InputFormat exact memory allow_edited fmt output force quiet verbose color debug",
-    on=JUDGED_ON,
+    "on_range *InputFormat exact memory allow_edited fmt output force quiet verbose color debug"
 )
 def plan(
     context: typer.Context,
@@ -343,7 +339,7 @@ def plan(
     say_notes(notes, quiet=out.quiet or kind is not ReportFormat.JSON)
 
 
-@command("output state_key_file allow_edited force quiet verbose color debug", output=TO_A_FILE)
+@command("output state_key_file allow_edited force quiet verbose color debug")
 def merge(documents: Documents, out: Output) -> None:
     """Add up what was counted on shards of the rows.
 

@@ -13,16 +13,7 @@ from calibcli.families import Known
 from calibcli.names import STDOUT, ClassMethod, EngineName, ExportTarget, OnUnseen, RecalibratorName, SqlForm
 from calibcli.options import fitting
 from calibcli.options.output import ArtifactFile, Inputs, Output
-from calibcli.options.rows import (
-    FITTED_BY,
-    FITTED_ON,
-    ClassOptions,
-    Columns,
-    Reading,
-    RowRequest,
-    SeveralClasses,
-    is_json,
-)
+from calibcli.options.rows import ClassOptions, Columns, Reading, RowRequest, SeveralClasses, is_json
 from calibcli.options.segmenting import FitCutting
 from calibcli.shell.door import command
 from calibcli.shell.output import progress_bar, request_of, say_line, say_notes, say_summary, write
@@ -30,9 +21,7 @@ from calibcli.shell.output import progress_bar, request_of, say_line, say_notes,
 
 @command(
     "score label output method by on probs where positive force | *FitCutting classes group *MapOptions "
-    "on_sum *FitOptions *RowSelection *values *InputFormat *Reading allow_edited quiet verbose color debug",
-    by=FITTED_BY,
-    on=FITTED_ON,
+    "on_sum *FitOptions *RowSelection *values *InputFormat *Reading allow_edited quiet verbose color debug"
 )
 def fit(
     rows: RowRequest,
@@ -93,10 +82,7 @@ fit.__doc__ = inspect.cleandoc(fit.__doc__ or "").format(
 @command(
     "output score name keep to out_dir prior probs force | *ApplyOptions *Shape classes on_sum scale "
     "score_map on_missing on_range unseen *InputFormat jobs engine engine_address allow_edited quiet "
-    "verbose color debug",
-    on_missing=fitting.NO_SCORE,
-    on_range=fitting.OUT_OF_RANGE,
-    on_sum=fitting.OFF_SUM,
+    "verbose color debug"
 )
 def apply(
     artifact: ArtifactFile,

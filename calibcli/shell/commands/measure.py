@@ -13,7 +13,7 @@ from calibcli.names import STDOUT, ReportFormat
 from calibcli.options.declaring import built, options_given
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Compat, Explain, Output, SummaryOut
-from calibcli.options.rows import MAYBE_INPUTS, SEVERAL_SCORES, Columns, RowRequest
+from calibcli.options.rows import Columns, RowRequest
 from calibcli.shell.door import command
 from calibcli.shell.line import is_piped
 from calibcli.shell.output import format_of, request_of, say_notes_beside, write_explanation, write_report
@@ -37,8 +37,6 @@ def _explained(given: Mapping[str, Any]) -> bool:
     "bounds confidence *ClassOptions cluster unseen *RowSelection *values *InputFormat *Reading "
     "allow_edited fmt summary_out force quiet verbose color debug",
     instead=_explained,
-    inputs=MAYBE_INPUTS,
-    score=SEVERAL_SCORES,
 )
 def measure(
     context: typer.Context,

@@ -18,20 +18,9 @@ from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind
 from calibcli.options import pictures
 from calibcli.options.declaring import options_given
 from calibcli.options.gating import VerifyOptions
-from calibcli.options.measuring import BINS, MIN_GROUP_ROWS, PLOTTED_THRESHOLDS, MeasureOptions
-from calibcli.options.output import TO_A_FILE, Output
-from calibcli.options.rows import (
-    PLOTTED_BY,
-    PLOTTED_INPUTS,
-    PLOTTED_ON,
-    PLOTTED_SCORES,
-    REPORTED_ON,
-    SEVERAL_SCORES,
-    ClassOptions,
-    DocumentSource,
-    RowRequest,
-    RowSource,
-)
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.output import Output
+from calibcli.options.rows import ClassOptions, DocumentSource, RowRequest, RowSource
 from calibcli.options.segmenting import Segmenting
 from calibcli.shell.door import command
 from calibcli.shell.line import command_line, line_of
@@ -106,14 +95,7 @@ def _can_be_written(folder: Path) -> bool:
 @command(
     "output score label artifact by max_ece rule metric probs title | threshold *ClassOptions *Limits on "
     "*Cutting *Segmenting min_rows allow_fit_rows min_group_rows sort bins binning confidence seed "
-    "*PageOptions unseen *RowSelection *values *InputFormat *Reading allow_edited force quiet debug",
-    output=TO_A_FILE,
-    score=SEVERAL_SCORES,
-    on=REPORTED_ON,
-    bins=BINS,
-    min_group_rows=MIN_GROUP_ROWS._replace(
-        help="Smaller groups are listed alone. [default: 100 to be measured, 1 to be tested]"
-    ),
+    "*PageOptions unseen *RowSelection *values *InputFormat *Reading allow_edited force quiet debug"
 )
 def report(
     context: typer.Context,
@@ -183,12 +165,7 @@ def _refuse_suffix(output: str) -> None:
     "output score label kind by artifact compare probs axis theme | attributes band benefit threshold "
     "smoother loss *PictureOptions terminal *ClassOptions min_group_rows sort on *Cutting *Segmenting bins "
     "binning confidence seed unseen *RowSelection *values *InputFormat *Reading state_key_file allow_edited "
-    "force quiet color debug",
-    inputs=PLOTTED_INPUTS,
-    score=PLOTTED_SCORES,
-    by=PLOTTED_BY,
-    on=PLOTTED_ON,
-    threshold=PLOTTED_THRESHOLDS,
+    "force quiet color debug"
 )
 def plot(
     rows: RowRequest,
