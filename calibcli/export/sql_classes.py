@@ -1,10 +1,10 @@
 """Maps of several classes as queries: an expression a class, or, of many classes, steps beside each row."""
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations
-from typing import assert_never
+from typing import Self, assert_never
 
 import numpy as np
 
@@ -224,8 +224,6 @@ def _first_largest(columns: Sequence[str], classes: Sequence[str], dialect: SqlD
     return f"CASE {' '.join(arms)} ELSE {string(classes[-1], dialect)} END"
 
 
-# The numbers of the classes of a row: a list by its one text, or a text for each.
-_Numbers = tuple[str, ...]
 Pairs = Sequence[tuple[int, int]]
 
 # With more an expression is shorter that has each formula by itself.
@@ -292,136 +290,206 @@ def _opened(formula: Formula, numbers: list[float]) -> tuple[Hashable, Formula]:
             assert_never(formula)
 
 
-class _Stages(ABC):
+class _Stages:
     """The steps from the scores of a row to its probabilities, each a join beside the row."""
 
-    def __init__(self, ask: sql.SqlAsk, count: int) -> None:
-        self._dialect, self.count, self._prefix = ask.dialect, count, sql.prefix_beside(ask.table)
+    def __init__(self, ask: sql.SqlAsk) -> None:
+        self.dialect, self.prefix = ask.dialect, sql.prefix_beside(ask.table)
         self.joined: list[sql.Joined] = []
 
     def one(self, expression: str, *sources: str) -> str:
-        """Work a number out of a row or of lists, and return its name."""
-        return self._joined({"v": expression}, *sources)[0]
+        """Work a number out of a row, or of what was worked out before, and return its name."""
+        return self.kept({"v": expression}, *sources)[0]
 
-    def _joined(self, columns: dict[str, str], *sources: str) -> _Numbers:
-        name, source = f"{self._prefix}{len(self.joined) + 1}", ""
-        if self._dialect is SqlDialect.POSTGRES:
+    def kept(self, columns: dict[str, str], *sources: str) -> list[str]:
+        """Work columns out, and return their names."""
+        name, source = f"{self.prefix}{len(self.joined) + 1}", ""
+        if self.dialect is SqlDialect.POSTGRES:
             # Each mention of what stands before would be a column, of which there are at most 1,664; and
             # without the offset the expression would be written out wherever it is used.
             stages = (one.partition(".")[0] for one in sources)
             source = f"FROM {', '.join(f'(SELECT {one}.*) AS {one}' for one in stages)} OFFSET 0\n"
-        self.joined.append(sql.beside_each_row(columns, name, self._dialect, source=source))
-        return tuple(f"{name}.{column}" for column in columns)
+        self.joined.append(sql.beside_each_row(columns, name, self.dialect, source=source))
+        return [f"{name}.{column}" for column in columns]
 
     def number(self, value: float) -> str:
-        return number(value, self._dialect)
+        return number(value, self.dialect)
 
-    @abstractmethod
-    def many(self, numbers: _Numbers, *sources: str) -> _Numbers:
-        """Work numbers out of a row or of lists, and return their names."""
-
-    @abstractmethod
-    def inside(self, condition: str, scores: _Numbers) -> _Numbers:
-        """Return the scores of a row that satisfies a condition, else NULL."""
-
-    @abstractmethod
-    def places(self, of: _Numbers, count: int | None = None) -> _Numbers:
-        """Return each number, of as many as there are classes or as are said."""
-
-    @abstractmethod
-    def each(self, to: Callable[[str], str], of: _Numbers) -> _Numbers:
-        """Return an expression of each number."""
-
-    @abstractmethod
-    def at_place(self, to: Callable[[str, str], str], of: _Numbers) -> _Numbers:
-        """Return an expression of the place of each number, counted from 0, and of the number."""
-
-    @abstractmethod
-    def of_pairs(self, to: Callable[[str, str], str], pairs: Pairs, of: _Numbers) -> _Numbers:
-        """Return an expression of both numbers of each pair of places."""
-
-    @abstractmethod
-    def total(self, of: _Numbers) -> str:
-        """Return the sum of numbers."""
-
-    @abstractmethod
-    def largest(self, of: _Numbers) -> str:
-        """Return the largest of numbers."""
-
-    @abstractmethod
-    def listed(self, numbers: Iterable[str]) -> _Numbers:
-        """Return single numbers as the numbers of the classes."""
-
-    @abstractmethod
-    def products(self, weights: Floats, intercept: Floats, of: _Numbers) -> _Numbers:
-        """Return sums of weighted numbers."""
-
-    @abstractmethod
-    def either(self, condition: str, first: _Numbers, second: _Numbers) -> _Numbers:
-        """Return numbers where a condition holds, and others elsewhere."""
-
-    @abstractmethod
-    def capped(self, of: _Numbers, left: str, most: str, *, where: str) -> _Numbers:
-        """Return shares of what is left, in proportion to numbers of 0 or more, none above a limit."""
-
-    def written(self, formulas: Sequence[Formula], of: _Numbers, count: int | None = None) -> _Numbers:
-        return self.listed(self._texts(formulas, self.places(of, count)))
-
-    def formula(self, formula: Formula, *of: str) -> str:
-        return self._texts([formula], of)[0]
-
-    def _texts(self, formulas: Sequence[Formula], of: _Numbers) -> list[str]:
-        text = sql.SqlText(self._dialect, of, self._prefix, joins=False)
+    def texts(self, formulas: Sequence[Formula], of: Sequence[str]) -> list[str]:
+        text = sql.SqlText(self.dialect, tuple(of), self.prefix, joins=False)
         return [text.of(one) for one in formulas]
 
-    def first(self, of: _Numbers, most: str, called: Iterable[str]) -> str:
+    def numbers(self, texts: Iterable[str], *sources: str) -> "_Numbers":
+        """Return expressions as the numbers of the classes; `sources` were worked out before."""
+        words, each = SPELLINGS[self.dialect].lists, list(texts)
+        if words is None:
+            return _Numbers(self, each, sources)
+        return _InList(self, [words.listed.format(",\n    ".join(each))], sources, words, len(each))
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """The numbers of the classes of a row, or of pairs of them, each in a column.
+
+    They are expressions of their `sources`, until they are `kept`.
+    """
+
+    stages: _Stages
+    texts: Sequence[str]
+    sources: Sequence[str]
+
+    def like(self, *texts: str) -> Self:
+        return replace(self, texts=texts)
+
+    def one(self, expression: str) -> str:
+        """Work a number out of these, and return its name."""
+        return self.stages.one(expression, *self.sources)
+
+    def kept(self) -> Self:
+        """Work the numbers out, and return them by their names."""
+        columns = {f"v{place + 1}": one for place, one in enumerate(self.texts)}
+        names = self.stages.kept(columns, *self.sources)
+        return replace(self, texts=names, sources=names[:1])
+
+    def number(self, value: float) -> str:
+        return self.stages.number(value)
+
+    @property
+    def places(self) -> Sequence[str]:
+        """Each number by itself."""
+        return self.texts
+
+    def inside(self, condition: str) -> Self:
+        """Return the scores of a row that satisfies a condition, else NULL."""
+        taken = self.one(f"CASE WHEN {condition} THEN 1 END")
+        return self.each(lambda x: f"CASE WHEN {taken} = 1 THEN {x} END").kept()
+
+    def each(self, to: Callable[[str], str]) -> Self:
+        """Return an expression of each number."""
+        return self.like(*map(to, self.texts))
+
+    def at_place(self, to: Callable[[str, str], str]) -> Self:
+        """Return an expression of the place of each number, counted from 0, and of the number."""
+        return self.like(*(to(str(place), one) for place, one in enumerate(self.texts)))
+
+    def of_pairs(self, to: Callable[[str, str], str], pairs: Pairs) -> Self:
+        """Return an expression of both numbers of each pair of places."""
+        return self.like(*(to(self.texts[first], self.texts[second]) for first, second in pairs))
+
+    def written(self, formulas: Sequence[Formula]) -> "_Numbers":
+        """Return a formula of each of them."""
+        return self.stages.numbers(self.stages.texts(formulas, self.places), *self.sources)
+
+    @property
+    def total(self) -> str:
+        """Their sum."""
+        return _added(self.texts)
+
+    @property
+    def largest(self) -> str:
+        """The largest of them."""
+        return _greatest(self.texts)
+
+    def first(self, most: str, called: Iterable[str]) -> str:
         """Return what the first of the largest numbers is called."""
-        arms = zip(self.places(of), called, strict=True)
+        arms = zip(self.texts, called, strict=True)
         return f"CASE {' '.join(f'WHEN {one} >= {most} THEN {word}' for one, word in arms)} END"
 
-    def softmax(self, logits: _Numbers) -> _Numbers:
-        most = self.one(self.largest(logits), logits[0])
-        least, zero = self.number(LEAST_POWER), self.number(0.0)
+    def products(self, weights: Floats, intercept: Floats) -> "_Numbers":
+        """Return weighted sums of the numbers."""
+        kept = np.where(np.abs(weights) < _LEAST_WEIGHT, 0.0, weights)
+        rows = zip(map(self._product, kept), intercept.tolist(), strict=True)
+        return self.stages.numbers((f"{row} + {self.number(one)}" for row, one in rows), *self.sources)
+
+    def _product(self, weights: Floats) -> str:
+        pairs = zip(weights.tolist(), self.texts, strict=True)
+        return _added([f"{self.number(weight)} * {one}" for weight, one in pairs])
+
+    def unless(self, condition: str, others: Self) -> Self:
+        """Return other numbers where a condition holds."""
+        chosen = self.one(f"CASE WHEN {condition} THEN 1 ELSE 0 END")
+        pairs = zip(others.texts, self.texts, strict=True)
+        return self.like(*(f"CASE WHEN {chosen} = 1 THEN {one} ELSE {other} END" for one, other in pairs))
+
+    def capped(self, left: str, most: str, *, where: str) -> Self:  # noqa: ARG002 - columns hold all rows
+        """Return shares of what is left, in proportion to these of 0 or more, none above a limit."""
+        # A number is at the limit if what is left is more than all get where it just comes to the limit.
+        zero, one = self.number(0.0), self.number(1.0)
+        scale = self.each(lambda x: f"CASE WHEN {x} > {zero} THEN {most} / {x} ELSE {zero} END").kept()
+        sums = (_added([f"LEAST({x} * {by}, {most})" for x in self.texts]) for by in scale.texts)
+        flags = (
+            f"CASE WHEN {by} > {zero} AND {found} < {left} THEN {one} ELSE {zero} END"
+            for by, found in zip(scale.texts, sums, strict=True)
+        )
+        full = scale.like(*flags).kept()
+        pairs = list(zip(self.texts, full.texts, strict=True))
+        rest = _added([f"{x} * ({one} - {flag})" for x, flag in pairs])
+        level = full.one(f"GREATEST({left} - {most} * {full.total}, {zero}) / NULLIF({rest}, {zero})")
+        shares = ((flag, f"LEAST({x} * {level}, {most})") for x, flag in pairs)
+        return self.like(
+            *(f"CASE WHEN {flag} = {one} THEN {most} ELSE {share} END" for flag, share in shares)
+        )
+
+    def softmax(self) -> Self:
+        """Return powers of e, divided by their sum."""
+        most, least, zero = self.one(self.largest), self.number(LEAST_POWER), self.number(0.0)
 
         def power(x: str) -> str:
             way = f"{x} - {most}"
             return f"CASE WHEN {way} < {least} THEN {zero} ELSE EXP(GREATEST({way}, {least})) END"
 
-        return self.divided(self.many(self.each(power, logits), logits[0]))
+        return self.each(power).kept().divided()
 
-    def divided(self, of: _Numbers) -> _Numbers:
-        """Return the names of numbers divided by their sum, which is 0 in rows that get NULL alone."""
-        whole = self.one(self.total(of), of[0])
-        return self.many(self.each(lambda x: f"{x} / NULLIF({whole}, {self.number(0.0)})", of), of[0])
+    def divided(self) -> Self:
+        """Return the numbers divided by their sum, which is 0 in rows that get NULL alone."""
+        whole = self.one(self.total)
+        return self.each(lambda x: f"{x} / NULLIF({whole}, {self.number(0.0)})").kept()
 
 
-class _InLists(_Stages):
-    """Steps of lists, where a dialect has them."""
+@dataclass(frozen=True, slots=True)
+class _InList(_Numbers):
+    """The same in a list, which is one text, where a dialect has the words."""
 
-    def __init__(self, ask: sql.SqlAsk, count: int, words: Lists) -> None:
-        super().__init__(ask, count)
-        self._words = words
+    words: Lists
+    size: int
 
-    def many(self, numbers: _Numbers, *sources: str) -> _Numbers:
-        return (self.one(numbers[0], *sources),)
+    def kept(self) -> Self:
+        name = self.one(self.texts[0])
+        return replace(self, texts=[name], sources=[name])
 
-    def inside(self, condition: str, scores: _Numbers) -> _Numbers:
-        return self.many((f"CASE WHEN {condition}\n    THEN {self.listed(scores)[0]} END",), sql.ROWS)
+    @property
+    def places(self) -> Sequence[str]:
+        return [self.words.at.format(of=self.texts[0], next=place + 1) for place in range(self.size)]
 
-    def places(self, of: _Numbers, count: int | None = None) -> _Numbers:
-        return tuple(self._words.at.format(of=of[0], next=place + 1) for place in range(count or self.count))
+    def inside(self, condition: str) -> Self:
+        return self.like(f"CASE WHEN {condition}\n    THEN {self.texts[0]} END").kept()
 
-    def written(self, formulas: Sequence[Formula], of: _Numbers, count: int | None = None) -> _Numbers:
+    def each(self, to: Callable[[str], str]) -> Self:
+        return self.like(self.words.each.format(to=to("x"), of=self.texts[0]))
+
+    def at_place(self, to: Callable[[str, str], str]) -> Self:
+        return self.each(lambda x: to(f"{self.words.place} - 1", x))
+
+    def of_pairs(self, to: Callable[[str, str], str], pairs: Pairs) -> Self:
+        first, second = (
+            sql.array_of(np.array(side, np.float64) + 1.0, self.stages.dialect)
+            for side in zip(*pairs, strict=True)
+        )
+        other = self.words.at.format(of=second, next=self.words.place)
+        both = (self.words.at.format(of=self.texts[0], next=f"CAST({one} AS INT)") for one in ("x", other))
+        return replace(self, texts=[self.words.each.format(to=to(*both), of=first)], size=len(pairs))
+
+    def written(self, formulas: Sequence[Formula]) -> _Numbers:
         shapes = _shapes(formulas)
         if not 0 < len(shapes) <= _MOST_SHAPES:
-            return super().written(formulas, of, count)
+            return _Numbers.written(self, formulas)
         arms = [self._arm(one, len(formulas)) for one in shapes]
         which = np.zeros(len(formulas))
         for number_of_shape, one in enumerate(shapes):
             which[one.places] = number_of_shape
         cases = " ".join(f"WHEN {self.number(place)} THEN {arm}" for place, arm in enumerate(arms))
         text = arms[0] if len(arms) == 1 else f"CASE {self._of_place(which)} {cases} END"
-        return self.each(lambda _: text, of)
+        return self.each(lambda _: text)
 
     def _arm(self, shape: "_Shape", count: int) -> str:
         """Return the formula of a shape for the number `x`, with what differs looked up by its place."""
@@ -431,128 +499,41 @@ class _InLists(_Stages):
             values[shape.places] = numbers
             same = bool(np.all(values == numbers[0]))
             scores.append(self.number(float(numbers[0])) if same else self._of_place(values))
-        return sql.SqlText(self._dialect, tuple(scores), self._prefix, joins=False).of(shape.formula)
+        return self.stages.texts([shape.formula], scores)[0]
 
     def _of_place(self, values: Floats) -> str:
-        return self._words.at.format(of=sql.array_of(values, self._dialect), next=self._words.place)
+        return self.words.at.format(of=sql.array_of(values, self.stages.dialect), next=self.words.place)
 
-    def first(self, of: _Numbers, most: str, called: Iterable[str]) -> str:
-        position = self._words.position.format(of=of[0], number=most)
-        return self._words.at.format(of=self._words.listed.format(", ".join(called)), next=position)
+    @property
+    def total(self) -> str:
+        return self.words.total.format(self.texts[0])
 
-    def each(self, to: Callable[[str], str], of: _Numbers) -> _Numbers:
-        return (self._words.each.format(to=to("x"), of=of[0]),)
+    @property
+    def largest(self) -> str:
+        return self.words.largest.format(self.texts[0])
 
-    def at_place(self, to: Callable[[str, str], str], of: _Numbers) -> _Numbers:
-        return self.each(lambda x: to(f"{self._words.place} - 1", x), of)
+    def first(self, most: str, called: Iterable[str]) -> str:
+        position = self.words.position.format(of=self.texts[0], number=most)
+        return self.words.at.format(of=self.words.listed.format(", ".join(called)), next=position)
 
-    def of_pairs(self, to: Callable[[str, str], str], pairs: Pairs, of: _Numbers) -> _Numbers:
-        first, second = (
-            sql.array_of(np.array(side, np.float64) + 1.0, self._dialect) for side in zip(*pairs, strict=True)
-        )
-        other = self._words.at.format(of=second, next=self._words.place)
-        both = (self._words.at.format(of=of[0], next=f"CAST({one} AS INT)") for one in ("x", other))
-        return (self._words.each.format(to=to(*both), of=first),)
+    def _product(self, weights: Floats) -> str:
+        return self.words.product.format(self.texts[0], sql.array_of(weights, self.stages.dialect))
 
-    def total(self, of: _Numbers) -> str:
-        return self._words.total.format(of[0])
+    def unless(self, condition: str, others: Self) -> Self:
+        return self.like(f"CASE WHEN {condition} THEN {others.texts[0]} ELSE {self.texts[0]} END")
 
-    def largest(self, of: _Numbers) -> str:
-        return self._words.largest.format(of[0])
-
-    def listed(self, numbers: Iterable[str]) -> _Numbers:
-        return (self._words.listed.format(",\n    ".join(numbers)),)
-
-    def products(self, weights: Floats, intercept: Floats, of: _Numbers) -> _Numbers:
-        kept = np.where(np.abs(weights) < _LEAST_WEIGHT, 0.0, weights)
-        rows = (self._words.product.format(of[0], sql.array_of(row, self._dialect)) for row in kept)
-        return self.listed(
-            f"{row} + {self.number(one)}" for row, one in zip(rows, intercept.tolist(), strict=True)
-        )
-
-    def either(self, condition: str, first: _Numbers, second: _Numbers) -> _Numbers:
-        return (f"CASE WHEN {condition} THEN {first[0]} ELSE {second[0]} END",)
-
-    def capped(self, of: _Numbers, left: str, most: str, *, where: str) -> _Numbers:
-        level = self._words.level.format(of=of[0], left=left, most=most, count=self.count)
-        found = self.one(f"CASE WHEN {where} THEN {level} END", of[0])
-        return self.each(lambda x: f"LEAST({x} * {found}, {most})", of)
+    def capped(self, left: str, most: str, *, where: str) -> Self:
+        level = self.words.level.format(of=self.texts[0], left=left, most=most, count=self.size)
+        found = self.one(f"CASE WHEN {where} THEN {level} END")
+        return self.each(lambda x: f"LEAST({x} * {found}, {most})")
 
 
-class _InColumns(_Stages):
-    """Steps of a column for each class, where a dialect has no lists but joins beside a row."""
-
-    def many(self, numbers: _Numbers, *sources: str) -> _Numbers:
-        return self._joined({f"v{place + 1}": one for place, one in enumerate(numbers)}, *sources)
-
-    def inside(self, condition: str, scores: _Numbers) -> _Numbers:
-        taken = self.one(f"CASE WHEN {condition} THEN 1 END", sql.ROWS)
-        return self.many(self.each(lambda x: f"CASE WHEN {taken} = 1 THEN {x} END", scores), sql.ROWS)
-
-    def places(self, of: _Numbers, count: int | None = None) -> _Numbers:  # noqa: ARG002 - lists do not know it
-        return of
-
-    def each(self, to: Callable[[str], str], of: _Numbers) -> _Numbers:
-        return tuple(map(to, of))
-
-    def at_place(self, to: Callable[[str, str], str], of: _Numbers) -> _Numbers:
-        return tuple(to(str(place), one) for place, one in enumerate(of))
-
-    def of_pairs(self, to: Callable[[str, str], str], pairs: Pairs, of: _Numbers) -> _Numbers:
-        return tuple(to(of[first], of[second]) for first, second in pairs)
-
-    def total(self, of: _Numbers) -> str:
-        return _added(of)
-
-    def largest(self, of: _Numbers) -> str:
-        if len(of) <= _MOST_COMPARED:
-            return of[0] if len(of) == 1 else f"GREATEST({', '.join(of)})"
-        size = -(-len(of) // _MOST_COMPARED)
-        return self.largest(tuple(self.largest(of[at : at + size]) for at in range(0, len(of), size)))
-
-    def listed(self, numbers: Iterable[str]) -> _Numbers:
-        return tuple(numbers)
-
-    def products(self, weights: Floats, intercept: Floats, of: _Numbers) -> _Numbers:
-        kept = np.where(np.abs(weights) < _LEAST_WEIGHT, 0.0, weights).tolist()
-        numbers = (self.total(tuple(self._times(row, of))) for row in kept)
-        return tuple(
-            f"{row} + {self.number(one)}" for row, one in zip(numbers, intercept.tolist(), strict=True)
-        )
-
-    def _times(self, weights: list[float], of: _Numbers) -> Iterator[str]:
-        for weight, one in zip(weights, of, strict=True):
-            yield f"{self.number(weight)} * {one}"
-
-    def either(self, condition: str, first: _Numbers, second: _Numbers) -> _Numbers:
-        chosen = self.one(f"CASE WHEN {condition} THEN 1 ELSE 0 END", second[0])
-        return tuple(
-            f"CASE WHEN {chosen} = 1 THEN {one} ELSE {other} END"
-            for one, other in zip(first, second, strict=True)
-        )
-
-    def capped(self, of: _Numbers, left: str, most: str, *, where: str) -> _Numbers:  # noqa: ARG002 - columns hold all rows
-        # A number is at the limit if what is left is more than all get where it just comes to the limit.
-        zero, one = self.number(0.0), self.number(1.0)
-        scale = self.many(
-            self.each(lambda x: f"CASE WHEN {x} > {zero} THEN {most} / {x} ELSE {zero} END", of), of[0]
-        )
-        sums = (_added(tuple(f"LEAST({x} * {by}, {most})" for x in of)) for by in scale)
-        full = self.many(
-            tuple(
-                f"CASE WHEN {by} > {zero} AND {found} < {left} THEN {one} ELSE {zero} END"
-                for by, found in zip(scale, sums, strict=True)
-            ),
-            scale[0],
-        )
-        rest = self.total(tuple(f"{x} * ({one} - {flag})" for x, flag in zip(of, full, strict=True)))
-        level = self.one(
-            f"GREATEST({left} - {most} * {self.total(full)}, {zero}) / NULLIF({rest}, {zero})", full[0]
-        )
-        return tuple(
-            f"CASE WHEN {flag} = {one} THEN {most} ELSE LEAST({x} * {level}, {most}) END"
-            for x, flag in zip(of, full, strict=True)
-        )
+def _greatest(of: Sequence[str]) -> str:
+    """Return the largest of some numbers, so many at once as engines compare in one call."""
+    if len(of) <= _MOST_COMPARED:
+        return of[0] if len(of) == 1 else f"GREATEST({', '.join(of)})"
+    size = -(-len(of) // _MOST_COMPARED)
+    return _greatest([_greatest(of[at : at + size]) for at in range(0, len(of), size)])
 
 
 def _added(of: Sequence[str]) -> str:
@@ -572,91 +553,85 @@ def _in_stages(recalibrator: ClassRecalibrator, ask: sql.SqlAsk, origin: Origin)
     words, count, scale = SPELLINGS[ask.dialect], len(origin.classes), origin.scale
     if words.lists is None and not words.lateral:
         return None
-    stages = _InColumns(ask, count) if words.lists is None else _InLists(ask, count, words.lists)
+    stages = _Stages(ask)
     text = sql.SqlText(ask.dialect, ask.written_scores(), "")
-    scores = stages.inside(_in_range(text, scale), text.scores)
-    before, valid = scores, f"{scores[0]} IS NOT NULL"
+    scores = stages.numbers(text.scores, sql.ROWS).inside(_in_range(text, scale))
+    before, valid = scores, f"{scores.texts[0]} IS NOT NULL"
     if scale is Scale.LOGIT:
-        before = stages.softmax(scores)
+        before = scores.softmax()
     elif scale is not Scale.PROB:
-        formulas = [probability(one, scale) for one in _each_score(count)]
-        before = stages.many(stages.written(formulas, scores), scores[0])
+        before = scores.written([probability(one, scale) for one in _each_score(count)]).kept()
     if scale is not Scale.LOGIT:
-        whole = stages.one(stages.total(before), before[0])
+        whole = before.one(before.total)
         valid += f" AND ABS({whole} - {stages.number(1.0)}) <= {stages.number(_MOST_OFF)}"
-    after = _after(stages, recalibrator, before)
+    after = _after(recalibrator, before)
     judged = before if recalibrator.keeps_prediction else after
-    most = stages.one(stages.largest(judged), judged[0])
-    first = stages.first(judged, most, (string(one, ask.dialect) for one in origin.classes))
-    largest = most if judged is after else stages.one(stages.largest(after), after[0])
-    return _named(ask, origin, stages.places(after), first, largest), valid, stages.joined
+    most = judged.one(judged.largest)
+    first = judged.first(most, (string(one, ask.dialect) for one in origin.classes))
+    largest = most if judged is after else after.one(after.largest)
+    return _named(ask, origin, after.places, first, largest), valid, stages.joined
 
 
 def _each_score(count: int) -> list[Formula]:
     return [Score(place) for place in range(count)]
 
 
-def _after(stages: _Stages, recalibrator: ClassRecalibrator, before: _Numbers) -> _Numbers:
+def _after(recalibrator: ClassRecalibrator, before: _Numbers) -> _Numbers:
     match recalibrator:
         case TopLabel():
-            return _top_label(stages, recalibrator, before)
+            return _top_label(recalibrator, before)
         case OneVsOne():
-            return _one_vs_one(stages, recalibrator, before)
+            return _one_vs_one(recalibrator, before)
         case OneVsRest():
-            formulas = _members(recalibrator, _each_score(stages.count))
-            after = stages.many(stages.written(formulas, before), before[0])
-            if recalibrator.output_sum is OutputSum.FREE:
-                return after
-            return _divided(stages, after, before, least=LEAST)
+            after = before.written(_members(recalibrator, _each_score(len(before.places)))).kept()
+            return (
+                after if recalibrator.output_sum is OutputSum.FREE else _divided(after, before, least=LEAST)
+            )
         case Linear() if recalibrator.weight.ndim > 1:
-            least = stages.number(recalibrator.least)
-            logs = stages.many(stages.each(lambda x: f"LN(GREATEST({x}, {least}))", before), before[0])
-            sums = stages.products(recalibrator.weight, recalibrator.intercept, logs)
-            return stages.softmax(stages.many(sums, logs[0]))
+            least = before.stages.number(recalibrator.least)
+            logs = before.each(lambda x: f"LN(GREATEST({x}, {least}))").kept()
+            return logs.products(recalibrator.weight, recalibrator.intercept).kept().softmax()
         case _:
-            sums = stages.written(_logits(recalibrator, _each_score(stages.count)), before)
-            return stages.softmax(stages.many(sums, before[0]))
+            return before.written(_logits(recalibrator, _each_score(len(before.places)))).kept().softmax()
 
 
-def _divided(stages: _Stages, after: _Numbers, before: _Numbers, *, least: float) -> _Numbers:
+def _divided(after: _Numbers, before: _Numbers, *, least: float) -> _Numbers:
     """Return numbers divided by their sum, or, where that is less than a limit, those from before."""
-    none = f"{stages.one(stages.total(after), after[0])} < {stages.number(least)}"
-    return stages.divided(stages.many(stages.either(none, before, after), after[0]))
+    none = f"{after.one(after.total)} < {after.stages.number(least)}"
+    return after.unless(none, before).kept().divided()
 
 
-def _top_label(stages: _Stages, recalibrator: TopLabel, before: _Numbers) -> _Numbers:
+def _top_label(recalibrator: TopLabel, before: _Numbers) -> _Numbers:
     """Return the new confidence, and what it leaves shared out, as `TopLabel.predict` does it."""
-    zero, one, count = stages.number(0.0), stages.number(1.0), stages.count
-    largest = stages.one(stages.largest(before), before[0])
-    which = stages.one(stages.first(before, largest, map(str, range(count))), before[0])
-    confidence = stages.one(stages.formula(_of_predicted(recalibrator, count), largest, which), which)
+    stages, count = before.stages, len(before.places)
+    zero, one = stages.number(0.0), stages.number(1.0)
+    largest = before.one(before.largest)
+    which = before.one(before.first(largest, map(str, range(count))))
+    confidence = stages.one(stages.texts([_of_predicted(recalibrator, count)], [largest, which])[0], which)
     left = stages.one(f"{one} - {confidence}", confidence)
     most = stages.one(f"{confidence} * {stages.number(1.0 - 2.0**-53)}", confidence)
-    some = stages.each(lambda x: f"CASE WHEN {x} > {zero} THEN {one} ELSE {zero} END", before)
-    alone = f"{stages.one(stages.total(stages.many(some, before[0])), before[0])} < {stages.number(1.5)}"
+    some = before.each(lambda x: f"CASE WHEN {x} > {zero} THEN {one} ELSE {zero} END").kept()
+    alone = f"{before.one(some.total)} < {stages.number(1.5)}"
 
     def beside(of: _Numbers, to: Callable[[str], str], predicted: str) -> _Numbers:
         """Return an expression of each number, and another of the predicted class."""
-
-        def either(place: str, x: str) -> str:
-            return f"CASE WHEN {which} = {place} THEN {predicted} {to(x)} END"
-
-        return stages.many(stages.at_place(either, of), of[0])
+        return of.at_place(
+            lambda place, x: f"CASE WHEN {which} = {place} THEN {predicted} {to(x)} END"
+        ).kept()
 
     rest = beside(before, lambda x: f"WHEN {alone} THEN {one} ELSE {x}", zero)
-    whole = stages.one(stages.total(rest), rest[0])
+    whole = rest.one(rest.total)
 
     def share(of: str) -> str:
-        return stages.formula(times(over(Score(0), Score(1)), Score(2)), of, whole, left)
+        return stages.texts([times(over(Score(0), Score(1)), Score(2))], [of, whole, left])[0]
 
-    above = f"{share(stages.one(stages.largest(rest), rest[0]))} > {most}"
+    above = f"{share(rest.one(rest.largest))} > {most}"
     enough = f"{confidence} * {stages.number(count)} >= {one}"
     crowded = stages.one(f"CASE WHEN {enough} AND {above} THEN 1 ELSE 0 END", whole)
     where = f"{crowded} = 1"
     had = beside(rest, lambda x: f"ELSE GREATEST({x}, {stages.number(_LEAST_NORMAL)})", zero)
-    capped = stages.many(stages.capped(had, left, most, where=where), had[0])
-    shared = stages.many(stages.each(share, rest), rest[0])
-    after = stages.many(stages.either(where, capped, shared), shared[0])
+    capped = had.capped(left, most, where=where).kept()
+    after = rest.each(share).kept().unless(where, capped).kept()
     return beside(after, lambda x: f"ELSE {x}", confidence)
 
 
@@ -668,27 +643,28 @@ def _of_predicted(recalibrator: TopLabel, count: int) -> Formula:
     return Pieces(Score(1), tuple(map(float, cuts)), parts) if cuts else parts[0]
 
 
-def _one_vs_one(stages: _Stages, recalibrator: OneVsOne, before: _Numbers) -> _Numbers:
+def _one_vs_one(recalibrator: OneVsOne, before: _Numbers) -> _Numbers:
     """Return the probabilities that agree with the maps of all pairs, as `OneVsOne.predict` does it."""
+    stages, count = before.stages, len(before.places)
     zero, one, least = stages.number(0.0), stages.number(1.0), stages.number(_LEAST_SHARE)
-    maps, pairs = recalibrator.pairs, list(combinations(range(stages.count), 2))
+    maps, pairs = recalibrator.pairs, list(combinations(range(count), 2))
 
     def share(a: str, b: str) -> str:
         return f"COALESCE({a} / NULLIF({a} + {b}, {zero}), {stages.number(0.5)})"
 
-    ahead = stages.many(stages.of_pairs(share, pairs, before), before[0])
     formulas = [
         formulas_of(maps[pair], Score(place))[0] if pair in maps else Score(place)
         for place, pair in enumerate(pairs)
     ]
-    ahead = stages.many(stages.written(formulas, ahead, len(pairs)), ahead[0])
-    of_first = stages.many(stages.each(lambda x: f"{one} / GREATEST({x}, {least})", ahead), ahead[0])
-    of_second = stages.many(stages.each(lambda x: f"{one} / GREATEST({one} - {x}, {least})", ahead), ahead[0])
-    inverse: list[list[str]] = [[] for _ in range(stages.count)]
+    ahead = before.of_pairs(share, pairs).kept().written(formulas).kept()
+    of_first = ahead.each(lambda x: f"{one} / GREATEST({x}, {least})").kept()
+    of_second = ahead.each(lambda x: f"{one} / GREATEST({one} - {x}, {least})").kept()
+    inverse: list[list[str]] = [[] for _ in range(count)]
     for side, listed in enumerate((of_first, of_second)):
-        for pair, number_of_pair in zip(pairs, stages.places(listed, len(pairs)), strict=True):
+        for pair, number_of_pair in zip(pairs, listed.places, strict=True):
             inverse[pair[side]].append(number_of_pair)
-    others = stages.number(stages.count - 2.0)
-    after = stages.listed(f"{one} / ({_added(parts)} - {others})" for parts in inverse)
+    others = stages.number(count - 2.0)
+    sums = (f"{one} / ({_added(parts)} - {others})" for parts in inverse)
+    after = stages.numbers(sums, *of_first.sources, *of_second.sources).kept()
     # A class that a pair leaves nothing has less than this, and so have all where no class has more.
-    return _divided(stages, stages.many(after, of_first[0], of_second[0]), before, least=_LEAST_SHARE * 100.0)
+    return _divided(after, before, least=_LEAST_SHARE * 100.0)
