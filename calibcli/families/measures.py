@@ -18,15 +18,9 @@ _PHI = """φ is the variance of the coefficient by the influence u of each row's
 _STUDENT = """t is the quantile of Student's law with ν - 1 degrees of freedom, at least 1. ν = (Σ u²)² /
     Σ u⁴, of the influences on the line as fitted, counts the rows that carry the noise (`carried_by`)."""
 _CARRIED = f"{_STUDENT} Below 50 of them the interval is called rough; a verdict needs 10."
-_REWARDS = """Rows are independent. It rewards discrimination as well as calibration, so compare it on the
-    same rows only."""
 _ENDS = """The ends are quantiles of the mean with random weights of the rows (docs/methods.md, "Gaffke's
     bound")."""
-_SANDWICH = (
-    "With importance weights it is the same bound, of w (loss - mean) in place of the loss: its standard "
-    "error is that of the sandwich form, √Σw²(loss - mean)²/Σw, if no rows to come weigh far more than "
-    "these."
-)
+_WEIGHTED = "With importance weights the bound is that of w (loss - mean), if no rows to come weigh far more."
 _RATIO = """Let r be any rate within its exact bounds, which take a tenth of the error. One added row bounds
     the mean of loss - t times that of always predicting r (docs/methods.md, "Gaffke's bound"). The ends are
     the t at which that mean can no longer be 0."""
@@ -44,11 +38,10 @@ _CORRECTED = "May be negative. The corrected three have the same sum as the plai
 _BRIER_SUM = "Brier score = MCB - DSC + UNC exactly."
 _LOG_SUM = "Log loss = MCB - DSC + UNC exactly."
 _CORP_NONE = """None: the isotonic fit follows the noise, so even calibrated scores have a miscalibration
-    above 0. A resampling interval would exclude 0 when it should not. Compare the value with "by chance"."""
+    above 0. Compare the value with "by chance"."""
 _CORP_ASSUMES = """Rows are independent and held out; rates do not fall where scores rise. "By chance" is the
-    range over 100 draws of labels from the scores. Above 20,000 rows they are drawn on 16,384 sub-cells of
-    the scores, with a correction for their width. Scores that do not fit in memory are rounded to a grid,
-    each cell one score."""
+    range over 100 draws of labels from the scores, above 20,000 rows on 16,384 sub-cells of the scores.
+    Scores that do not fit in memory are rounded to a grid, each cell one score."""
 _CORP_PAPER = "Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8)."
 
 
@@ -152,10 +145,9 @@ class MeasureName(Explained):
             report.
         Interval: The score interval {{θ ≥ 0 : |T - θ| ≤ z √(A + D + Cθ)}}, A the null variance. In C a row of
             bin k has a variance of min(1/n_k, 1/4) at least, since sure rows that were all right may be
-            followed by one that is not. T is skewed, however many rows there are: above 95 % the lower end is
-            that of a gamma law with the third moment of T, at the whole error, where it is lower. It is
-            asymptotic, for these very scores, and approximate below 1,000
-            rows. `--bounds` lists more for these scores, each one-sided at δ, half the error of the interval.
+            followed by one that is not. T is skewed: above 95 % the lower end is that of a gamma law with the
+            third moment of T, at the whole error, where it is lower. It is asymptotic, for these very scores,
+            and approximate below 1,000 rows. `--bounds` lists more for these scores, each one-sided at δ, half the error of the interval.
             hoeffding is the plug-in plus √(ln(1/δ)/(2n)), finite-sample. chernoff is finite-sample, on
             counts, up to 100 bins: the upper one where each bin holds one score, the lower one for any bins.
             `sun` is the set of Sun et al. at the confidence of the interval, asymptotic. It reads "0 or a to
@@ -165,9 +157,9 @@ class MeasureName(Explained):
             (docs/coverage.md); `l2` itself held in 93.7 % at least there. It is called rough where rows of a
             bin, labels all alike, may hide an error above its upper end: there it missed in up to half of
             tables. Its lower end is too high where a score lies near 0 and nearly all of its labels are 1,
-            or the other way: of 100 rows of .02 with a rate of .95 it misses in 14 % at 95 % and in 3.7 % at
-            99.9 % (rate .93), of 1,000 in 5.2 and .4 %; the lower bound by chernoff holds. With importance
-            weights: that of l2_plug_in, finite-sample.
+            or the other way: of 100 rows of .02 with a rate of .95 it misses in 14 % at 95 %, of 1,000 in
+            5.2 %; the lower bound by chernoff holds. With importance weights: that of l2_plug_in,
+            finite-sample.
         Assumes: {_UNSEEN} Rows alone in their bin do not count.
         Reference: Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ; Sun,
             Chaudhari, Barnett & Dobriban (2024), arXiv 2408.08998, algorithm 1.
@@ -429,9 +421,8 @@ class MeasureName(Explained):
             restricted (natural) cubic spline of those of the score, by maximum likelihood. Its knots are at
             the quantiles .05, .275, .5, .725 and .95 of the scores, fewer where these coincide. The authors
             take loess; numbers differ where the two curves do. Where a curve separates the labels, at least
-            in part, none is best: h is the best one for targets 1e-8 from 0 and 1, or as far as it takes, and
-            that is said. In 28 such tables of 300 rows, 8 events at most, targets of 1e-11 moved ici by up to
-            10 %, half of them by under 1 %. A lower end of at most twice that distance is 0.
+            in part, h is the best one for targets 1e-8 from 0 and 1, or as far as it takes, and that is said.
+            A lower end of at most twice that distance is 0.
         Interval: For the population, approximate. Noise bends the curve, so as a rule every estimate is too
             large, and so is a bootstrap interval. Lower end: by test inversion among the curves on the way
             from the diagonal to h, in log odds. It is the least of those of which an estimate as large would
@@ -439,13 +430,10 @@ class MeasureName(Explained):
             estimates around h where that is lower, as where a quantile jumps. Upper end: the percentile
             1 - δ of estimates around h, or as far above the estimate as the percentile δ lies below it (basic
             bootstrap), as where gaps are near the largest possible. Labels around h are drawn of one fitted
-            to Platt's smoothed targets, since where all labels are alike h alone would be sure of the next.
-            All by 400 draws of rows and labels, or 1/δ where that is more, each with a curve fitted anew over
-            at most 202 of the scores, half of them spread evenly over the rows and half over Σf(1 - f). It
-            was simulated in 20 worlds of 300 rows, calibrated and not, with usual, rare and tied scores and
-            such near 0 and 1. There it was wrong in at most 7 % at 95 %, mostly too high; in harder ones, in
-            most of which no spline is right, in at most 7.2 %, but for 14 of 90 tables of fraud scores whose
-            median gap is next to 0 (docs/coverage.md). None with importance weights, fewer than 30 rows,
+            to Platt's smoothed targets. All by 400 draws of rows and labels, or 1/δ where that is more, each
+            with a curve fitted anew over at most 202 of the scores. In 20 simulated worlds of 300 rows it was
+            wrong in at most 7 % at 95 %, mostly too high; in harder ones in at most 7.2 %, but for e50 and
+            e90 in 14 of 90 tables of fraud scores whose median gap is next to 0 (docs/coverage.md). None with importance weights, fewer than 30 rows,
             fewer than 5 of one label, one score alone, or a confidence above 99.9 %.
         Assumes: Rows are independent and held out; the rate bends no faster than 5 knots can follow. Scores
             within 2⁻⁵³ of 0 or 1 are limited inside the logit. "By chance" is what curves fitted to labels
@@ -606,10 +594,10 @@ class MeasureName(Explained):
         Estimand: The b of the pair (a, b) of cox_intercept. 1 for a calibrated score.
         Estimator: Maximum likelihood, fitted together with cox_intercept. Infinite where a threshold on the
             score separates the labels; undefined where there is one label or one score only.
-        Interval: For these very scores, asymptotic. It was simulated to hold for the population as well, but
-            for scores that no row here has. It is a profile likelihood, the intercept at its best for each b.
-            {_LINE} {_PHI} {_CARRIED} Where the slope is infinite, the finite end is where the deviance from
-            the bound of the likelihood reaches t² with one degree of freedom. None with importance weights.
+        Interval: As for cox_intercept, with the intercept at its best for each b: for these very scores,
+            asymptotic, rough where fewer than 50 rows carry its noise. Where the slope is infinite, the finite
+            end is where the deviance from the bound of the likelihood reaches t² with one degree of freedom.
+            None with importance weights.
         Assumes: Rows are independent and held out. The truth need not be on a line: b is that of the best
             one.
         Reference: Cox (1958), Biometrika 45; Venzon & Moolgavkar (1988), Applied Statistics 37; Royall & Tsou
@@ -625,8 +613,8 @@ class MeasureName(Explained):
         Estimator: The mean of (y - f)². If calibrated it would be about the mean of f(1 - f); the range
             around that is printed too.
         Interval: For the population, approximate. One row is added that has the largest loss there can be, 1;
-            for the lower end, one that has none. {_ENDS} {_SANDWICH}
-        Assumes: {_REWARDS}
+            for the lower end, one that has none. {_ENDS} {_WEIGHTED}
+        Assumes: Rows are independent.
         Reference: Brier (1950), Monthly Weather Review 78.
         """
     BRIER_SKILL = "brier_skill", Facts(Home.SKILL, least=-inf, best=1.0), f"""
@@ -644,7 +632,7 @@ class MeasureName(Explained):
     BRIER_RELIABILITY = "brier_reliability", _OPEN_PART, f"""
         reliability of the Brier score
         Miscalibration in the Brier score: mean square gap of a bin.
-        Reading: 0 is perfect. Noise in every bin adds to it, so compare it with its range if calibrated.
+        Reading: 0 is perfect. Noise in every bin adds to it, so compare it with "by chance".
         Estimand: Σ_k p_k (mean f - mean P(y = 1 | f))² over the bins of the report: the squared l2
             calibration error.
         Estimator: Σ_k (n_k/n)(f̄_k - ȳ_k)², the plug-in l2 squared, biased upward by noise in every bin.
@@ -783,9 +771,9 @@ class MeasureName(Explained):
             rows is said. If calibrated it would be the mean entropy of the scores.
         Interval: For the population, approximate. One row is added that has the largest loss there can be:
             that of the most extreme of these scores if it is wrong. For the lower end one is added that has
-            none. {_ENDS} {_SANDWICH} No upper end where there are scores of exactly 0 or 1. None where it is
+            none. {_ENDS} {_WEIGHTED} No upper end where there are scores of exactly 0 or 1. None where it is
             infinite.
-        Assumes: {_REWARDS}
+        Assumes: Rows are independent.
         Reference: Good (1952), JRSS-B 14.
         """
     LOG_LOSS_SKILL = "log_loss_skill", Facts(Home.SKILL, least=-inf, best=1.0), f"""
@@ -847,8 +835,8 @@ class MeasureName(Explained):
         Estimator: The mean of that: the spherical score subtracted from 1, so that less is better. If
             calibrated it would be the mean of 1 - √(f² + (1 - f)²).
         Interval: For the population, approximate. One row is added that has the largest loss there can be, 1;
-            for the lower end, one that has none. {_ENDS} {_SANDWICH}
-        Assumes: {_REWARDS}
+            for the lower end, one that has none. {_ENDS} {_WEIGHTED}
+        Assumes: Rows are independent.
         Reference: Gneiting & Raftery (2007), JASA 102, example 2 with α = 2, subtracted from 1.
         """
     AUROC = "auroc", Facts(Home.DISCRIMINATION, best=1.0), """
@@ -896,7 +884,7 @@ class MeasureName(Explained):
             them. Bootstrap intervals at 95 % missed in 47 % of 300 samples of 100 rows with a risk of 1 %,
             these in 0.7 %. With the area comes a cutoff: of 20 scores, one at every twentieth of the ranks,
             it is the one that keeps most rows with 90 % of label 1 among them. The share kept has an interval
-            by Clopper and Pearson's bounds at a twentieth of the error. That holds at any number of rows.
+            by Clopper and Pearson's bounds at a twentieth of the error, valid at any number of rows.
         Assumes: Rows are independent and held out. Label 1 is what may be kept, such as a right answer. "By
             chance" is the area on average over labels drawn from the scores, and its range.
         Reference: Geifman, Uziel & El-Yaniv (2019), ICLR; Zhou, Van Landeghem, Popordanoska & Blaschko
