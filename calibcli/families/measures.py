@@ -147,7 +147,8 @@ class MeasureName(Explained):
             bin k has a variance of min(1/n_k, 1/4) at least, since sure rows that were all right may be
             followed by one that is not. T is skewed: above 95 % the lower end is that of a gamma law with the
             third moment of T, at the whole error, where it is lower. It is asymptotic, for these very scores,
-            and approximate below 1,000 rows. `--bounds` lists more for these scores, each one-sided at δ, half the error of the interval.
+            and approximate below 1,000 rows. `--bounds` lists more for these scores, each one-sided at δ, half
+            the error of the interval.
             hoeffding is the plug-in plus √(ln(1/δ)/(2n)), finite-sample. chernoff is finite-sample, on
             counts, up to 100 bins: the upper one where each bin holds one score, the lower one for any bins.
             `sun` is the set of Sun et al. at the confidence of the interval, asymptotic. It reads "0 or a to
@@ -433,7 +434,8 @@ class MeasureName(Explained):
             to Platt's smoothed targets. All by 400 draws of rows and labels, or 1/δ where that is more, each
             with a curve fitted anew over at most 202 of the scores. In 20 simulated worlds of 300 rows it was
             wrong in at most 7 % at 95 %, mostly too high; in harder ones in at most 7.2 %, but for e50 and
-            e90 in 14 of 90 tables of fraud scores whose median gap is next to 0 (docs/coverage.md). None with importance weights, fewer than 30 rows,
+            e90 in 14 of 90 tables of fraud scores whose median gap is next to 0 (docs/coverage.md). None with
+            importance weights, fewer than 30 rows,
             fewer than 5 of one label, one score alone, or a confidence above 99.9 %.
         Assumes: Rows are independent and held out; the rate bends no faster than 5 knots can follow. Scores
             within 2⁻⁵³ of 0 or 1 are limited inside the logit. "By chance" is what curves fitted to labels
@@ -585,7 +587,7 @@ class MeasureName(Explained):
         Reference: Cox (1958), Biometrika 45; Venzon & Moolgavkar (1988), Applied Statistics 37; Royall & Tsou
             (2003), JRSS-B 65; Long & Ervin (2000), American Statistician 54.
         """
-    COX_SLOPE = "cox_slope", Facts(Home.REGRESSION, least=-inf, most=inf, best=1.0), f"""
+    COX_SLOPE = "cox_slope", Facts(Home.REGRESSION, least=-inf, most=inf, best=1.0), """
         calibration slope
         Calibration slope: 1 is right, below 1 scores are too extreme, above 1 not extreme enough.
         Reading: Below 1 scores are overconfident, as after overfitting; above 1 they are underconfident.
@@ -595,8 +597,8 @@ class MeasureName(Explained):
         Estimator: Maximum likelihood, fitted together with cox_intercept. Infinite where a threshold on the
             score separates the labels; undefined where there is one label or one score only.
         Interval: As for cox_intercept, with the intercept at its best for each b: for these very scores,
-            asymptotic, rough where fewer than 50 rows carry its noise. Where the slope is infinite, the finite
-            end is where the deviance from the bound of the likelihood reaches t² with one degree of freedom.
+            asymptotic, rough where fewer than 50 rows carry its noise. Where the slope is infinite, the
+            finite end is where the deviance from the bound of the likelihood reaches t² with one degree of freedom.
             None with importance weights.
         Assumes: Rows are independent and held out. The truth need not be on a line: b is that of the best
             one.
