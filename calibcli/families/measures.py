@@ -147,9 +147,8 @@ class MeasureName(Explained):
             bin k has a variance of min(1/n_k, 1/4) at least, since sure rows that were all right may be
             followed by one that is not. T is skewed: above 95 % the lower end is that of a gamma law with the
             third moment of T, at the whole error, where it is lower. It is asymptotic, for these very scores,
-            and approximate below 1,000 rows. `--bounds` lists more for these scores, each one-sided at δ, half
-            the error of the interval.
-            hoeffding is the plug-in plus √(ln(1/δ)/(2n)), finite-sample. chernoff is finite-sample, on
+            and approximate below 1,000 rows. `--bounds` lists more for these scores, each one-sided at δ,
+            half the error of the interval. hoeffding is the plug-in plus √(ln(1/δ)/(2n)), finite-sample. chernoff is finite-sample, on
             counts, up to 100 bins: the upper one where each bin holds one score, the lower one for any bins.
             `sun` is the set of Sun et al. at the confidence of the interval, asymptotic. It reads "0 or a to
             b"; 0 is left out where T is too large for calibrated labels. It fails for rare events, rare and
@@ -598,8 +597,8 @@ class MeasureName(Explained):
             score separates the labels; undefined where there is one label or one score only.
         Interval: As for cox_intercept, with the intercept at its best for each b: for these very scores,
             asymptotic, rough where fewer than 50 rows carry its noise. Where the slope is infinite, the
-            finite end is where the deviance from the bound of the likelihood reaches t² with one degree of freedom.
-            None with importance weights.
+            finite end is where the deviance from the bound of the likelihood reaches t² with one degree of
+            freedom. None with importance weights.
         Assumes: Rows are independent and held out. The truth need not be on a line: b is that of the best
             one.
         Reference: Cox (1958), Biometrika 45; Venzon & Moolgavkar (1988), Applied Statistics 37; Royall & Tsou

@@ -152,7 +152,8 @@ class TestName(Explained):
             most the mean score. It lies between P(X > D) and P(X ≥ D) of binomial. Of 100 rows or more with a
             right probability of at most 1/2 it rejects, at 5 %, up to 6.7 % where 10 events or more are
             expected. It rejects up to 11.4 % from .2 expected events on, 16.2 % from .002 on, and below that
-            always. Of fewer rows, or above 1/2, it is up to 23 % (one row, .002 expected events or more). Nor does Holm mend that: of 20
+            always. Of fewer rows, or above 1/2, it is up to 23 % (one row, .002 expected events or more).
+            Nor does Holm mend that: of 20
             right grades of 100 rows or more any is rejected in up to 7.3 % where 10 events are expected in
             each, 9.6 % where 2 are, and 36.3 % where .02 are. The binomial test keeps 5 %.
         Assumes: As for binomial.
