@@ -149,7 +149,8 @@ class MeasureName(Explained):
             third moment of T, at the whole error, where it is lower. It is asymptotic, for these very scores,
             and approximate below 1,000 rows. `--bounds` lists more for these scores, each one-sided at δ,
             half the error of the interval. hoeffding is the plug-in plus √(ln(1/δ)/(2n)), finite-sample.
-            chernoff is finite-sample, on counts, up to 100 bins: the upper one where each bin holds one score, the lower one for any bins.
+            chernoff is finite-sample, on counts, up to 100 bins: the upper one where each bin holds one
+            score, the lower one for any bins.
             `sun` is the set of Sun et al. at the confidence of the interval, asymptotic. It reads "0 or a to
             b"; 0 is left out where T is too large for calibrated labels. It fails for rare events, rare and
             costly errors, and few bins: at 95 % it held in 9 % of 2,000 simulations at a base rate of 1e-4,
