@@ -50,15 +50,17 @@ class FitOptions:
         help="Maximum number of bins of histogram and scaling-binning.",
     )  # fmt: skip
     binning: Binning = option(
-        Binning.EQUAL_MASS, "--binning", section=Section.BINS, help="How histogram cuts its bins."
-    )
+        Binning.EQUAL_MASS, "--binning", section=Section.BINS, metavar="equal-width|equal-mass",
+        help="How histogram cuts its bins.",
+    )  # fmt: skip
     split: Split = option(
         Split.NONE, "--split", section=Section.FIT,
         help="three-way: scaling-binning uses separate rows for its fit, its bins and their means.",
     )  # fmt: skip
     base: RecalibratorName = option(
-        RecalibratorName.PLATT, "--base", section=Section.FIT, help="Method that scaling-binning bins."
-    )
+        RecalibratorName.PLATT, "--base", section=Section.FIT, metavar=f"<{'|'.join(BASES)}>",
+        help="Method that scaling-binning bins.",
+    )  # fmt: skip
     form: BetaForm = option(
         BetaForm.ABM, "--beta-form", section=Section.FIT, name="beta_form", help="Which parameters of beta are free.",
     )  # fmt: skip

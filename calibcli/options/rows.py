@@ -177,6 +177,10 @@ OFF_SUM = Option(
     help="Refuse rows that do not sum to 1, divide them by their sum, or write null.",
     doc='Rows of several classes that do not sum to 1: "error", "normalise", or "null" for no probability.',
 )  # fmt: skip
+FIT_SUM = Option(
+    ("--on-sum",), section=Section.CLASSES, metavar="error|normalise",
+    help="Refuse rows that do not sum to 1, or divide them by their sum.",
+)  # fmt: skip
 SEED = Option(
     ("--seed",), metavar="S", least=0, help="Seed of all random draws.",
     doc="Seed of all random draws; the same seed gives the same bits.",
@@ -230,7 +234,7 @@ class ClassOptions:
     on_sum: OnSum = option(
         OnSum.ERROR, "--on-sum", section=Section.CLASSES, metavar="error|normalise|accept",
         help="Refuse rows that do not sum to 1, divide them by their sum, or use them as they are.",
-        otherwise={"apply": OFF_SUM},
+        otherwise={"apply": OFF_SUM, "fit": FIT_SUM},
     )  # fmt: skip
 
 

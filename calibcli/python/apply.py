@@ -108,8 +108,8 @@ def apply(
         on_range: Scores outside [0, 1]: "error", "clip", or "null" for no probability.
         allow_edited: Whether documents that were edited after they were written are read all the same, with a
             note.
-        scale: What the scores are: "prob", "logit" or "logprob"; else what the map was fitted to, and scores
-            whose spread says that they are on another scale are refused.
+        scale: What the scores are: "prob", "logit", "logprob" or "percent"; else what the map was fitted to,
+            and scores whose spread says that they are on another scale are refused.
 
     Returns:
         Of the make of `rows`: an array for arrays, a Series for a Series, a frame for a frame, which itself

@@ -119,7 +119,9 @@ def _documented(text: str, parameters: Mapping[str, Parameter]) -> str:
     for name, one in parameters.items():
         said = _DEFAULT.sub(r"; by default \1.", one.option.doc or one.option.help)
         if issubclass(one.kind, StrEnum) and '"' not in said:
-            words = [f'"{word}"' for word in one.kind]
+            # Of some options a function takes fewer values than others do, as `--help` says.
+            shown = (one.option.metavar or "").strip("<>")
+            words = [f'"{word}"' for word in (shown.split("|") if "|" in shown else one.kind)]
             said = f"{said.rstrip('.')}: {any_of(*words)}."
         lines += textwrap.wrap(f"{name}: {said}", 106, initial_indent="    ", subsequent_indent="        ")
         lines.append("")

@@ -298,8 +298,8 @@ class Recalibrator(Shown):
             on_range: Scores outside [0, 1]: "error", "clip", or "null" for no probability.
             on_sum: Rows of several classes that do not sum to 1: "error", "normalise", or "null" for no
                 probability.
-            scale: What the scores are: "prob", "logit" or "logprob"; else what the map was fitted to, and
-                scores whose spread says that they are on another scale are refused.
+            scale: What the scores are: "prob", "logit", "logprob" or "percent"; else what the map was fitted
+                to, and scores whose spread says that they are on another scale are refused.
 
         Returns:
             Shape (n,) or (n, K), in [0, 1], of the make of what was given: an array for an array or a list, a

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import re
 import subprocess
 import sys
 
@@ -86,6 +87,18 @@ def test_every_keyword_is_documented() -> None:
         assert [key for key in inspect.signature(found).parameters if f"\n    {key}: " not in text] == []
         assert "Returns:" in text
         assert "Raises:" in text
+
+
+def test_a_docstring_offers_what_the_function_takes() -> None:
+    """Of an option whose values differ from function to function each lists its own."""
+    offered = {name: inspect.getdoc(getattr(calibcli, name)) or "" for name in FUNCTIONS}
+    for name, text in offered.items():
+        assert '"null"' not in text or name == "apply", name
+        assert '"pairwise"' not in text or name == "compare", name
+    fit = " ".join(offered["fit"].split())
+    assert 'base: Method that scaling-binning bins: "platt", ' in fit
+    assert not re.search(r'binning: [^:]*: [^:]*"atoms"', fit)
+    assert not re.search(r'on_sum: [^:]*: [^:]*"accept"', fit)
 
 
 def test_no_measure_hides_behind_an_attribute() -> None:
