@@ -26,6 +26,8 @@ from calibcli.options.declaring import parameters_of
 from calibcli.options.fitting import BASES, FitOptions
 from calibcli.options.gating import Limits
 from calibcli.options.measuring import ALIASES, GROUPS
+from calibcli.show.blocks import Listing
+from calibcli.show.explain import definition_page, spelled
 from calibcli.show.pages import BRIEF, module_of
 from calibcli.stats.gates.plan import SIMULATED
 from calibcli.stats.measures import measures_of
@@ -105,6 +107,15 @@ def test_facts_of_recalibrators_agree() -> None:
     assert len(set(places)) == len(places)
     assert RecalibratorName.SCALING_BINNING not in BASES
     assert FitOptions().base is BASES[0]
+
+
+def test_every_definition_can_be_read_in_ascii() -> None:
+    """Where a terminal shows ASCII alone, formulas are spelled out and not written as escapes."""
+    for one in EXPLAINED:
+        listing = definition_page(one, unicode=False)[1]
+        assert isinstance(listing, Listing)
+        assert all(text.isascii() for _, text in listing.items), one
+    assert spelled("√(ln(1/δ) Σv² 2⁻⁵³ f̄_k)") == "sqrt(ln(1/delta) sum v^2 2^-53 fbar_k)"
 
 
 def test_every_picture_is_named_and_explained() -> None:

@@ -234,9 +234,10 @@ def write_explanation(name: str, kind: ReportFormat, out: Output) -> None:
     if not kind.is_page:
         msg = f"--explain writes text, not {kind.value.upper()}"
         raise UsageProblem(msg, "leave it out, or pass --format md, html or latex")
-    writer = writer_of(kind, screen_for(out.output, color=out.color))
-    page = names_page() if name.strip().lower() == "all" else definition_page(one_metric(name))
-    write(writer.text(page), out.output)
+    screen = screen_for(out.output, color=out.color)
+    every = name.strip().lower() == "all"
+    page = names_page() if every else definition_page(one_metric(name), unicode=screen.unicode)
+    write(writer_of(kind, screen).text(page), out.output)
 
 
 _SECONDS = 1.0

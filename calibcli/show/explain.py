@@ -1,5 +1,7 @@
 """What a measure or test is, on the command line; the methods page is made of the same words."""
 
+import re
+
 from calibcli.families import LABELS, Explained, Home
 from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, TestName
 from calibcli.show.blocks import Line, Listing, Page, Tone, paragraph
@@ -22,8 +24,39 @@ SECTIONS = {
 }
 
 
-def definition_page(name: Explained) -> Page:
-    return (paragraph(Line(name.value, Tone.TITLE), name.meaning), definition_listing(name))
+# The letters of formulas where only ASCII can be shown.
+_RAISED = str.maketrans("⁻¹²³⁴⁵", "-12345")
+_SPELLED = str.maketrans(
+    {"Σ": "sum", "√": "sqrt", "∫": "integral of ", "≥": ">=", "≤": "<=", "±": "+-", "…": "..."}
+    | {"δ": "delta", "σ": "sigma", "φ": "phi", "Φ": "Phi", "ν": "nu", "θ": "theta", "π": "pi", "α": "alpha"}
+    | {
+        "\u0304": "bar",
+        "ȳ": "ybar",
+        "⌊": "floor(",
+        "⌋": ")",
+        "₀": "_0",
+        "₁": "_1",
+        "¼": "1/4",
+        "½": "1/2",
+        "¾": "3/4",
+    }
+    | dict(zip("łŠáö", "lSao", strict=True))
+)
+
+
+def definition_page(name: Explained, *, unicode: bool = True) -> Page:
+    """Return the page of one measure or test; without Unicode formulas are spelled out, as in sqrt(delta)."""
+    listing = definition_listing(name)
+    if not unicode:
+        listing = Listing(tuple((label, spelled(text)) for label, text in listing.items), listing.title)
+    return (paragraph(Line(name.value, Tone.TITLE), name.meaning), listing)
+
+
+def spelled(text: str) -> str:
+    """Return a definition in ASCII."""
+    apart = re.sub(r"([Σ√])(?=[^\W_])", r"\1 ", text)
+    raised = re.sub("[⁻¹²³⁴⁵]+", lambda found: "^" + found.group().translate(_RAISED), apart)
+    return raised.translate(_SPELLED)
 
 
 def definition_listing(name: Explained, title: str = "") -> Listing:
