@@ -64,7 +64,10 @@ def measured(name: MeasureName, table: Table, bins: Bins, *, confidence: float) 
 def why_none(estimate: Estimate | ClassEstimate) -> str:
     """Return why these rows give no interval, or no value."""
     reasons = [one.removeprefix(_NO_INTERVAL) for one in estimate.assumptions if one.startswith(_NO_INTERVAL)]
-    return reasons[0] if reasons else "it is undefined for these rows"
+    undefined = (
+        "it is undefined for these rows" if math.isnan(estimate.value) else "these rows give no bound of it"
+    )
+    return reasons[0] if reasons else undefined
 
 
 def ends_of(estimate: Estimate | ClassEstimate) -> Bounds:
@@ -74,14 +77,18 @@ def ends_of(estimate: Estimate | ClassEstimate) -> Bounds:
     if interval is not None:
         lower, upper = stated(interval.lower), stated(interval.upper)
         method, target, proven = interval.method, interval.target, interval.finite_sample
-    elif math.isinf(value):
-        # What is infinite once in a sample is infinite in the population.
+    elif math.isinf(value) and estimate.name not in _OF_A_FIT:
+        # A mean that is infinite in a sample is infinite in the population.
         lower, upper = (value, None) if value > 0.0 else (None, value)
         method, target, proven = _SETTLED, Target.POPULATION, True
     assumptions = (*estimate.assumptions, *(() if proven else (APPROXIMATE,)), ONE_LOOK)
     return Bounds(
         value, lower, upper, method, target, assumptions, _partition(estimate), finite_sample=proven
     )
+
+
+# Coefficients are infinite where the labels of these rows are parted, which says little of other rows.
+_OF_A_FIT = (MeasureName.CITL_LOGIT, MeasureName.COX_INTERCEPT, MeasureName.COX_SLOPE)
 
 
 def _partition(estimate: Estimate | ClassEstimate) -> str:

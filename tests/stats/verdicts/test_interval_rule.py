@@ -142,6 +142,19 @@ def test_a_slope_that_rests_on_a_handful_of_labels_is_not_judged() -> None:
         assert verdict.lower is not None
 
 
+def test_a_slope_without_an_end_settles_nothing() -> None:
+    """Calibrated scores of .001 and .999 part the labels of most samples; 51 claims leave no end there."""
+    parted = ScoreTable(np.array([0.001, 0.999]), np.array([50, 50]), np.array([0, 50]))
+    for limit, relation, confidence, reason in (
+        (1.5, AT_MOST, 0.95, "no bound of it"),
+        (0.8, AT_LEAST, 0.9999, "no end can be computed"),
+    ):
+        ground = Ground(ATOMS, confidence=confidence, claims=51)
+        found = interval_rule(parted, rule(M.COX_SLOPE, limit, relation), ground=ground)
+        assert (found.value, found.lower, found.outcome) == (math.inf, None, VerdictName.INCONCLUSIVE)
+        assert reason in str(found.reason)
+
+
 def test_row_that_was_certain_and_wrong_settles_the_log_loss() -> None:
     """Its log loss is infinite, and so is the population's: limits from above fail, those from below pass."""
     table = ScoreTable(np.array([0.0, 0.5]), np.array([100, 100]), np.array([1, 50]))
