@@ -109,21 +109,40 @@ class _Ranked:
         area = min(1.0, summed_products(positive, below) / float(positive.sum()))
         return cls(positive, negative, below, above, area)
 
+    def added(self, placed: Floats, share: float) -> Floats:
+        """Return what rows add to the area from the share of the other label that they beat; `share` is that
+        of their own label.
+        """
+        found: Floats = self.area + (placed - self.area) / share
+        return found
+
     def interval(self, confidence: float) -> Interval:
-        """Return the interval of the area: distances to the bounds of its two parts, by squares added up.
+        """Return the interval of the area: distances to the bounds of its two parts, by squares added up, or
+        the bound of the mean of what rows add to it where that is farther away.
 
         The area is the mean of what each row of a label leaves behind it of the other label. Given the other
         label it has a bound as the mean of one label's rows, and DeLong's variance is the sum of two such.
+        But where one row of either label is misplaced and all others are not, squares keep the sum of both
+        away from none at any confidence.
         """
+        delta = (1.0 - confidence) / 2.0
         below = above = 0.0
-        for beaten, rows in ((self.below_positive, self.positive), (self.above_negative, self.negative)):
+        parts = (self.below_positive, self.positive), (self.above_negative, self.negative)
+        for beaten, rows in parts:
             least, most = interval_of_mean(
                 gathered((1.0 - beaten, rows)), most=1.0, confidence=confidence
             ).ends
             below += (self.area - (1.0 - most)) ** 2
             above += (1.0 - least - self.area) ** 2
-        lower, upper = max(0.0, self.area - math.sqrt(below)), min(1.0, self.area + math.sqrt(above))
-        return Interval(lower, upper, confidence, METHOD, Target.POPULATION, finite_sample=False)
+        total = float(self.positive.sum() + self.negative.sum())
+        added = [(self.added(beaten, float(rows.sum()) / total), rows) for beaten, rows in parts]
+        values = gathered(*added)
+        seen = values.value.min(), values.value.max()
+        low = min(self.area - math.sqrt(below), values.lower_bound(least=float(seen[0]), delta=delta))
+        high = max(self.area + math.sqrt(above), values.upper_bound(most=float(seen[1]), delta=delta))
+        return Interval(
+            max(0.0, low), min(1.0, high), confidence, METHOD, Target.POPULATION, finite_sample=False
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,11 +178,10 @@ class Influence:
             return cls(table.upper, if_label, (ends, ends))
         ranked = _Ranked.of(table.positive, table.weight - table.positive)
         scale, offset = (2.0, -1.0) if name is MeasureName.GINI else (1.0, 0.0)
-        share, area = table.total_positive_rows / table.total_rows, ranked.area
+        share = table.total_positive_rows / table.total_rows
 
         def added(placed: Floats, share: float) -> Floats:
-            found: Floats = offset + scale * (area + (placed - area) / share)
-            return found
+            return offset + scale * ranked.added(placed, share)
 
         (least, most), (lowest, highest) = (
             added(np.array([0.0, 1.0]), part).tolist() for part in (1.0 - share, share)

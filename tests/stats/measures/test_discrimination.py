@@ -46,7 +46,7 @@ def by_pairs(score: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarr
     confidence=st.sampled_from([0.5, 0.9, 0.95, 0.99]),
 )
 def test_area_and_interval_are_those_of_all_pairs(seed: int, n: int, values: int, confidence: float) -> None:
-    """The value is scikit-learn's; bounds of both means of pairs make the interval."""
+    """The value is scikit-learn's; bounds of both means of pairs make the interval, or of what rows add."""
     score, label = rows(seed, n, values)
     label[:2] = False, True
     table = ScoreTable.from_rows(score, label)
@@ -54,14 +54,40 @@ def test_area_and_interval_are_those_of_all_pairs(seed: int, n: int, values: int
     assert found.value == pytest.approx(roc_auc_score(label, score), abs=1e-12)
     assert found.interval is not None
     below = above = 0.0
+    delta, added = (1 - confidence) / 2, []
     for lost in by_pairs(score, label):
-        delta, parts = (1 - confidence) / 2, Values(lost, np.ones(lost.size))
+        parts = Values(lost, np.ones(lost.size))
         below += (parts.upper_bound(most=1.0, delta=delta) - lost.mean()) ** 2
         above += (lost.mean() - parts.lower_bound(least=0.0, delta=delta)) ** 2
-    assert found.interval.lower == pytest.approx(max(0.0, found.value - math.sqrt(below)), abs=1e-4)
-    assert found.interval.upper == pytest.approx(min(1.0, found.value + math.sqrt(above)), abs=1e-4)
+        added.append(found.value + (lost.mean() - lost) * n / lost.size)
+    influence = Values(np.concatenate(added), np.ones(n))
+    ends = (
+        min(found.value - math.sqrt(below), influence.lower_bound(least=influence.value.min(), delta=delta)),
+        max(found.value + math.sqrt(above), influence.upper_bound(most=influence.value.max(), delta=delta)),
+    )
+    assert found.interval.ends == pytest.approx(np.clip(ends, 0.0, 1.0), abs=1e-4)
     assert 0.0 <= found.interval.lower <= found.value <= found.interval.upper <= 1.0
     assert gini(table, confidence=confidence).value == pytest.approx(2 * found.value - 1)
+
+
+@pytest.mark.parametrize("error", [0.05, 0.001])
+def test_an_end_holds_where_one_row_of_either_label_is_misplaced(error: float) -> None:
+    """Of 50 rows of each label, with all tables of up to four misplaced ones; more hardly ever come."""
+    rows, some = 50, np.arange(5)
+    ends = np.array([[_upper_end(rows, high=high, low=low, error=error) for high in some] for low in some])
+    for chances in ((0.005, 0.003), (0.0055, 0.0055), (0.01, 0.003), (0.02, 0.01)):
+        low, high = (binom.pmf(some, rows, chance) for chance in chances)
+        assert low @ (ends < 1.0 - sum(chances) / 2.0) @ high <= error
+
+
+def _upper_end(rows: int, *, high: int, low: int, error: float) -> float:
+    """Return that of so many rows of each label, of which so many stand on the other side."""
+    table = ScoreTable(
+        np.array([0.2, 0.8]), np.array([rows - high + low, rows - low + high]), np.array([low, rows - low])
+    )
+    interval = auroc(table, confidence=1.0 - 2.0 * error).interval
+    assert interval is not None
+    return interval.ends[1]
 
 
 @given(seed=st.integers(0, 999), n=st.sampled_from([5, 40]), values=st.sampled_from([2, 7]))
