@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from calibcli.commands.gathering import Gathered, SecondPass
 from calibcli.commands.through_maps import row_map
+from calibcli.data.columns import alike_notes
 from calibcli.documents.artifact import ClassArtifact
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import WeightMeaning
@@ -93,7 +94,8 @@ def segments_in(evaluation: Gathered, rows: RowRequest, cutting: Cutting) -> Cut
         one.name: (found.rows[inside], found.positive[inside])
         for one, inside in zip(levels, values, strict=True)
     }
-    notes = (*other_notes(levels, cutting), *outcome_notes(outcomes))
+    alike = [note for one in levels for note in alike_notes(one.name, one.texts)]
+    notes = (*other_notes(levels, cutting), *alike, *outcome_notes(outcomes))
     if kept_to is not None:
         cells, what = f"about {kept_to:,} cells", "scores within segments"
         notes = (rounded_words(cells, what=what, exact="counts and sums of residuals"), *notes)

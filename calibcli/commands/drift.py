@@ -10,6 +10,7 @@ import numpy as np
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.reading import read_rows, rounding_notes
 from calibcli.commands.scale_checks import unfitted_notes
+from calibcli.data.columns import alike_notes
 from calibcli.data.files import refuse_read_once, same_file, shown_path
 from calibcli.data.tally import NOTHING, ExtrasRequest
 from calibcli.errors import IdleOption, UsageProblem
@@ -18,11 +19,12 @@ from calibcli.options.numerals import by_name, by_time, in_order
 from calibcli.options.rows import Columns, RowRequest, RowSource
 from calibcli.options.segmenting import DriftCutting, DriftOptions
 from calibcli.reports.drift import Compared, DriftColumn, DriftLevel, DriftReport
+from calibcli.show.words import share
 from calibcli.stats.bounds import holm
 from calibcli.stats.measures.drift import Chance, Shift, shift_of
 from calibcli.stats.numerics import stream
 from calibcli.stats.table.grid import GridTable, Table, cell_and_edge, upper_edge
-from calibcli.stats.table.levels import LEAST_ROWS_EACH, Mixed, RunningValues
+from calibcli.stats.table.levels import LEAST_ROWS_EACH, OTHER, Mixed, RunningValues
 
 # Scores of so few different values are grades, compared one by one.
 _MOST_GRADES = 50
@@ -66,7 +68,11 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
         options.confidence,
         listed,
         options.seed,
-        (*_empty_notes(listed), *rounding_notes(*(one.resolution for one in tables))),
+        (
+            *_empty_notes(listed),
+            *_other_notes(listed[1:]),
+            *rounding_notes(*(one.resolution for one in tables)),
+        ),
         max_psi=options.max_psi,
     )
 
@@ -123,7 +129,8 @@ def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
     cut = len(others) * [(_few(tables.values(), values.values(), requested), _MOST_GRADES)]
     shifts = _shifted([(values[base], values[name]) for name in others], cut, requested)
     listed = tuple(replace(one, name=name) for name, one in zip(others, shifts, strict=True))
-    notes = (*_empty_notes(listed), *rounding_notes(*(one.resolution for one in tables.values())))
+    rounded = rounding_notes(*(one.resolution for one in tables.values()))
+    notes = (*_empty_notes(listed), *alike_notes(by, names), *rounded)
     return DriftReport(
         found.input,
         found.input,
@@ -243,6 +250,26 @@ def _column(shift: Shift, joint: float, *, confidence: float) -> DriftColumn:
         ),
         at_most=shift.drawn,
     )
+
+
+def _other_notes(columns: Iterable[DriftColumn]) -> list[str]:
+    """Say of which columns values differ in capitals alone, or most rows are one level, as of numbers that
+    text holds.
+    """
+    notes: list[str] = []
+    for one in columns:
+        notes += alike_notes(one.name, (level.where.removeprefix(f"{one.name} = ") for level in one.levels))
+        rest = next((level for level in one.levels if level.where == f"{one.name} = {OTHER}"), None)
+        counted, rows = (
+            (0, 0) if rest is None else (rest.old + rest.new, sum(x.old + x.new for x in one.levels))
+        )
+        if 2 * counted > rows:
+            few = (
+                f"all but the {len(one.levels) - 1} most frequent values, {share(counted, rows)} of the rows"
+            )
+            why = "a shift among these is not seen; numbers such as 1,234.5 are text"
+            notes.append(f"{one.name} = {OTHER} is {few}: {why}")
+    return notes
 
 
 def _empty_notes(columns: tuple[DriftColumn, ...]) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from calibcli.commands.cutting import cut_columns, outcome_notes, rows_again
 from calibcli.commands.gathering import RAW, Gathered, SecondPass, changed_meanwhile, selection_notes
 from calibcli.commands.reading import group_notes, read_tables, rounding_notes
-from calibcli.commands.scale_checks import read_notes
+from calibcli.commands.scale_checks import read_notes, sure_notes
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.engines import default_workers
 from calibcli.data.intake import Rows as ReadRows
@@ -238,7 +238,7 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
     whole = fit_table(name, table, columns, options=once, rows=gathered.again, notes=notes, choice=choice)
     report = replace(
         _report(gathered, FitMethod(name), whole.fit),
-        notes=(*whole.fit.notes, *_sure(((whole, table),))),
+        notes=(*whole.fit.notes, *sure_notes(gathered, {}), *_sure(((whole, table),))),
         loss="squared error" if options.loss is FitLoss.BRIER else "log loss",
         outputs=distinct_outputs(whole.recalibrator),
         answer=NOTHING_CHANGED if NOTHING_CHANGED in whole.fit.notes else None,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibcli.codec import Node, version_of
-from calibcli.data.columns import Header, folded, resolve, separator_hint
+from calibcli.data.columns import A_TITLE, Header, folded, resolve, separated_by, separator_hint
 from calibcli.data.files import file_word, found_in
 from calibcli.data.formats import format_of
 from calibcli.data.fragments import (
@@ -447,8 +447,7 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
         return otherwise
     if unread is not None:
         raise unread
-    # Names may hold such marks, too.
-    hint = None if len(header) > 1 and "--delimiter" in str(hint) else hint
+    hint = _of_one_line(header, hint)
     own = {folded(name) for name in header} if first.partitions else ()
     partitions = tuple(dict.fromkeys(name for name, _ in first.partitions if folded(name) not in own))
     probs = guessed_classes(first, header)
@@ -467,8 +466,9 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
         facts += more
     # Only now: of a million columns it is as much as all that was needed before.
     kinds = kinds_as_read(first, header)
-    if labelled and "score" not in roles:
-        more, repair = _labels(path, roles["label"], kinds, input_format, counted="rows" in dict(facts))
+    if not (labelled and "score" in roles):
+        label = roles["label"] if labelled else None
+        more, repair = _unread(path, label, kinds, input_format, counted="rows" in dict(facts))
         facts += more
     facts += [("in the path", ", ".join(partitions))] if partitions else []
     lists = _lists_of_labels(first, roles.get("label", ""), kinds) if probs else []
@@ -515,6 +515,15 @@ def _header_of(fragment: Fragment) -> tuple[tuple[str, ...], str | None, InputPr
     return header, separator_hint(header), None
 
 
+def _of_one_line(header: Sequence[str], hint: str | None) -> str | None:
+    """Return what is said of a header that no other mark divides: names may hold such marks, too, and blanks
+    stand between the words of a title.
+    """
+    if len(header) > 1 and "--delimiter" in str(hint):
+        return None
+    return A_TITLE if hint == separated_by(" ") else hint
+
+
 def _refused(header: Header, hint: str | None) -> Facts:
     """Return why no command would read a file: some of its columns have one name, or it has no header."""
     # Without another mark than the comma, what is wrong is the first line itself.
@@ -537,7 +546,8 @@ def _by_another_mark(
         hand_on(first.path, first.pipe)
     with suppress(InputProblem):
         told = inspect_columns(path, input_format=replace(input_format, delimiter=mark[1]))
-        if len(header) <= 1 or any(one.kind != "empty" for one in told.columns):
+        divides = any(one.kind != "empty" for one in told.columns)
+        if divides or (len(header) <= 1 and mark[1] != " "):
             return replace(told, facts=(*told.facts, ("note", str(hint))))
     return None
 
@@ -643,7 +653,27 @@ _OF_THE_PREDICTED = (
 _RIGHT = {"right", "wrong", "correct", "incorrect", "true", "false"}
 
 # What columns of numbers that may be scores are called in CSV, and in formats with types.
-_NUMBERS = ("number", "whole number", "double", "float", "float64", "float32")
+_NUMBERS = ("number", DECIMAL_COMMA, "whole number", "double", "float", "float64", "float32")
+
+
+def _unread(
+    path: str,
+    label: str | None,
+    kinds: Sequence[tuple[str, str]],
+    form: InputFormat,
+    *,
+    counted: bool,
+) -> tuple[Facts, str]:
+    """Return what is known of rows that were not read by score and label, and what `measure` needs to know.
+
+    That is what is wrong with a label, and that numbers have a decimal comma.
+    """
+    found = {kind for _, kind in kinds}
+    commas = DECIMAL_COMMA in found and "number" not in found
+    if commas:
+        form = replace(form, decimal=",")
+    facts, repair = ([], "") if label is None else _labels(path, label, kinds, form, counted=counted)
+    return facts, f"{repair}{' --decimal ,' * commas}"
 
 
 def _labels(
@@ -653,8 +683,6 @@ def _labels(
 
     Where `measure` would refuse the labels, why, and what it needs to be told.
     """
-    found = {kind for _, kind in kinds}
-    commas = " --decimal ," if DECIMAL_COMMA in found and "number" not in found else ""
     for name in (name for name, kind in kinds if kind in _NUMBERS and name != label):
         try:
             columns = Columns(name, label, on_range=OnRange.CLIP)
@@ -667,10 +695,10 @@ def _labels(
             offered = _offered(problem.hint)
             unknown = [option for option, _ in offered].count("positive") > 1
             said = dict(offered) | ({"positive": "VALUE"} if unknown else {})
-            return [("note", refused)], f"{_options_of(said)}{commas}"
+            return [("note", refused)], _options_of(said)
         rows, positive = table.total_rows, table.total_positive_rows
-        return [*([] if counted else [("rows", f"{rows:,}")]), _base_rate(positive, rows)], commas
-    return [], commas
+        return [*([] if counted else [("rows", f"{rows:,}")]), _base_rate(positive, rows)], ""
+    return [], ""
 
 
 def _lists_of_labels(first: Fragment, label: str, kinds: Sequence[tuple[str, str]]) -> Facts:

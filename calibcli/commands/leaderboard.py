@@ -15,6 +15,7 @@ from calibcli.commands.measure import refuse_class_measures
 from calibcli.commands.reading import read_evaluation, rounding_notes
 from calibcli.commands.slices import Group, extras_request_of, level_of, views_of
 from calibcli.commands.two_tables import Seen, difference_over_clusters, differences, measured_alone
+from calibcli.data.columns import alike_notes
 from calibcli.data.files import refuse_read_once
 from calibcli.data.groups import MISSING
 from calibcli.data.tally import ExtrasRequest
@@ -189,7 +190,7 @@ def _of_groups(rows: RowRequest, options: CompareOptions) -> LeaderboardReport:
     without = _rows_of(whole) - sum(one.rows for one in boards) - sum(left_out.values())
     have, are = ("row has", "is") if without == 1 else ("rows have", "are")
     note = (f"{without:,} {have} no value in {by!r}, and {are} in no group",) if without else ()
-    return replace(whole, groups=groups, notes=(*whole.notes, *note))
+    return replace(whole, groups=groups, notes=(*whole.notes, *alike_notes(by, named), *note))
 
 
 def _refuse_in_groups(rows: RowRequest, options: CompareOptions) -> None:
@@ -298,7 +299,7 @@ def _models(evaluation: Gathered, options: CompareOptions) -> Entries:
             hint = f"are --by and --id swapped? Try --by {evaluation.resolved.identity} --id {by}"
         raise InputProblem(msg, hint)
     answers = {name: Answers.of(**columns) for name, columns in models.items()}
-    notes = []
+    notes = [*alike_notes(evaluation.resolved.by[0], answers)]
     for name, one in answers.items():
         if one.repeated:
             rows = "1 row repeats" if one.repeated == 1 else f"{one.repeated:,} rows repeat"

@@ -679,17 +679,20 @@ def _measured(
     }
     slices.update(reports)
     few = view is ViewName.ONE_VS_REST and len(some) <= MOST_IN_FULL
-    sharper = _at_least({one.key: seen[one.key] for one in some}, inside) if few else None
+    sharper = _at_least({one.key: seen[one.key] for one in some}, reports, inside) if few else None
     worst = worst_of(reports, sharper)
     return ViewSummary(view, tuple(reports), classes.left_out(reports), least, level, worst, sharper)
 
 
-def _at_least(classes: Mapping[str, "Seen"], options: MeasureOptions) -> dict[str, float] | None:
-    """Return lower bounds of the binned ECE by betting, as a gate has them, or None where bins follow the
+def _at_least(
+    classes: Mapping[str, "Seen"], reports: Mapping[str, MeasureReport], options: MeasureOptions
+) -> dict[str, float] | None:
+    """Return lower bounds of the binned ECE, those of intervals or of betting, or None where bins follow the
     rows.
 
     Errors of one class against the rest have either sign in few bins, where the bound of an interval by
-    concentration is often 0. Of one side only, a bound may use the whole share of a class in the error.
+    concentration is often 0. Where they all have one sign that bound is the better one. Each takes half of
+    the share of a class in the error.
     """
     from calibcli.stats.bounds.betting import stakes_of_gate
     from calibcli.stats.measures.binned import grouped_residuals
@@ -699,11 +702,13 @@ def _at_least(classes: Mapping[str, "Seen"], options: MeasureOptions) -> dict[st
         return None
     if options.edges is None and _binning(options) is not Binning.EQUAL_WIDTH:
         return None
-    delta, found = 1.0 - options.confidence, {}
+    delta, found = (1.0 - options.confidence) / 2.0, {}
     for key, one in classes.items():
         residuals = grouped_residuals(one.table, one.sums)
         stakes = stakes_of_gate(one.table.total_rows, None, delta=delta)
-        found[key] = residuals.lower_bound(stakes, delta=delta)
+        shown = next(each.interval for each in reports[key].measures if each.name is MeasureName.ECE)
+        ends = (residuals.lower_bound(stakes, delta=delta), None if shown is None else shown.lower)
+        found[key] = max(one for one in ends if one is not None)
     return found
 
 

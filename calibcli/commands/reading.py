@@ -12,7 +12,7 @@ from calibcli.commands.scale_checks import (
     table_scale_notes,
     two_classes_notes,
 )
-from calibcli.data.columns import refuse_null
+from calibcli.data.columns import alike_notes, refuse_null
 from calibcli.data.engines import engine_named
 from calibcli.data.fragments import looked_at, with_fitting_scores
 from calibcli.data.tally import NOTHING, ExtrasRequest, Transforms
@@ -131,9 +131,19 @@ def read_evaluation(
 
 
 def group_notes(gathered: Gathered) -> tuple[str, ...]:
-    """Say how far the scores of groups are rounded, which those of all rows may not be, or less."""
-    steps = [one.resolution for one in gathered.extras.slices.values()]
-    return rounding_notes(*steps, what="scores of groups")
+    """Say which names of groups differ in capitals alone, and how far scores of groups are rounded.
+
+    Those of all rows may not be, or less.
+    """
+    slices, by = gathered.extras.slices.values(), gathered.resolved.by
+    names = {name for one in slices for name in one.registry.names if len(name) == len(by)}
+    alike = (
+        note
+        for column, values in zip(by, zip(*sorted(names), strict=True), strict=False)
+        for note in alike_notes(column, dict.fromkeys(values))
+    )
+    steps = [one.resolution for one in slices]
+    return (*alike, *rounding_notes(*steps, what="scores of groups"))
 
 
 def rounding_notes(*steps: float, what: str = "scores") -> tuple[str, ...]:

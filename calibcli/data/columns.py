@@ -74,6 +74,10 @@ class Header:
         if len(several) > 1 and set(several) <= set(self.names):
             ways = "join them first, or name one of" if alone else "repeat the option for each,"
             hint = f"these are several columns: {ways} {listing(several)}"
+            hint += "" if alone else "; where a command takes one, name one"
+        fitting = [column for column in self.names if fnmatchcase(column, name)]
+        if fitting and is_score_pattern(name):
+            hint = f"patterns are not read here; name one of those that fit: {listing(fitting)}"
         separated = separator_hint(self.names, lambda column: folded(column) == folded(name))
         raise InputProblem(msg, separated or _nested_hint(name, self) or hint)
 
@@ -86,7 +90,11 @@ class Header:
         if len(set(self.names)) < len(self.names):
             repeated = [name for name, times in Counter(self.names).items() if times > 1]
             msg = f"{self.path}: the header has {listing(repeated)} more than once"
-            raise InputProblem(msg, "give every column a name of its own")
+            hint = "give every column a name of its own"
+            if repeated == [""]:
+                titled = sum(map(bool, self.names)) == 1
+                hint = A_TITLE if titled else "name these columns, or take them out"
+            raise InputProblem(msg, hint)
 
     def named_or_usual(
         self, requested: str | None, role: Literal["score", "label"], *, fitted: str | None = None
@@ -171,13 +179,27 @@ def separated_by(mark: str) -> str:
     """Return what to type of a file whose fields stand between such marks."""
     if mark == "\t":
         return "the file separates its fields by tabs: pass --delimiter tab"
-    return f"the file seems to separate its fields by {mark!r}: pass --delimiter {mark!r}"
+    title = "; if this line is a title, take it out" if mark == " " else ""
+    return f"the file seems to separate its fields by {mark!r}: pass --delimiter {mark!r}{title}"
+
+
+A_TITLE = "the first line must hold the column names: take what stands above them out, such as a title"
 
 
 def folded(name: str) -> str:
     """Return a name without regard to case, outer blanks and how its letters are composed."""
     # Letters of ASCII are composed of nothing, and a header may have a million of them.
     return name.strip().lower() if name.isascii() else _composed(name.strip().casefold())
+
+
+def alike_notes(column: str, values: Iterable[str]) -> tuple[str, ...]:
+    """Return which values of a column are groups of their own, and differ in capitals or blanks alone."""
+    found: dict[str, list[str]] = {}
+    for value in values:
+        found.setdefault(folded(value), []).append(value)
+    alike = [one for several in found.values() if len(several) > 1 for one in several]
+    is_so = f"{listing(alike)} are groups of their own; are some meant to be the same?"
+    return (f"column {column!r}: {is_so}",) if alike else ()
 
 
 def _composed(name: str) -> str:

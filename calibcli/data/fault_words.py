@@ -92,20 +92,34 @@ def other_labels_words(findings: Findings, requested: Columns) -> str:
     """
     wanted = folded(str(requested.positive))
     alike = [label for label in findings.others if folded(label) == wanted]
-    if len(findings.others) < 2 and not alike:
+    unknown = _unknown_outcomes(findings.others)
+    if len(findings.others) < 2 and not alike and not unknown:
         return ""
     count = "counts" if len(findings.others) == 1 else "count"
     case = f"; is {listing(alike)} meant to be the same?" if alike else ""
-    unknown = _unknown_outcomes(findings.others)
     empty = f"; leave {listing(unknown)} empty if it stands for an unknown outcome" if unknown else ""
-    return f"{_labels_listed(findings.others)} {count} as 0 {by_positive(requested)}{case}{empty}"
+    return f"{_labels_listed(findings.others)} {count} as 0 {by_positive(requested)}{empty}{case}"
+
+
+# What an outcome is called that is not known, or not yet.
+_UNKNOWN = (
+    "missing",
+    "unknown",
+    "pending",
+    "open",
+    "censored",
+    "undecided",
+    "unlabelled",
+    "unlabeled",
+    "tbd",
+)
 
 
 def _unknown_outcomes(labels: Iterable[str]) -> list[str]:
-    """Return the labels that look like a missing value: the point of SAS, or `NA` beyond CSV."""
+    """Return the labels that look like no outcome: the point of SAS, `NA` beyond CSV, or `pending`."""
     from calibcli.data.score_words import MISSING
 
-    words = {*MISSING, "missing", "unknown"}
+    words = {*MISSING, *_UNKNOWN}
     return [one for one in labels if folded(one) in words or not re.search(r"\w", one)]
 
 
@@ -337,7 +351,7 @@ class _Case:
             return "leave out --scale logprob if these are probabilities"
         if logs or scale is Scale.PERCENT:
             what = "log-probabilities" if logs else "percentages"
-            points = "" if logs or fault.lowest < 0.0 else "; divide basis points by 10,000 beforehand"
+            points = "" if logs or fault.lowest < 0.0 else f"; {_OF_A_THOUSAND}"
             return f"these are no {what}: name another column, or another --scale{points}"
         return f"these are no probabilities: {_ways_from_range(fault.lowest, fault.highest)}"
 
@@ -403,6 +417,11 @@ class _Case:
         if several is not None and several.on_sum is OnSum.NORMALISE:
             return "a row whose sum is 0 or infinite cannot be divided by it: leave such rows out"
         if resolved.requested.read_as is Scale.PROB and (fault.lowest < 0.0 or fault.highest > 1.5):
+            if 0.0 <= fault.lowest < _SEVERAL_AT_ONCE:
+                return (
+                    "if several classes can be right in one row, or none, measure each by itself, its -s and "
+                    "its -y; for logits pass --scale logit; --on-sum normalise divides rows by their sum"
+                )
             return (
                 "for logits pass --scale logit; if rounded pass --on-sum normalise, which divides rows by "
                 "their sum; --on-sum accept uses rows as they are"
@@ -504,6 +523,12 @@ def _labels_listed(labels: Iterable[str]) -> str:
     return " and ".join(filter(None, (", ".join(ordered[:-1]), ordered[-1])))
 
 
+# Rounding and margins of odds leave sums above this.
+_SEVERAL_AT_ONCE = 0.5
+# A scale of points has no such number.
+_OF_A_THOUSAND = "divide by 1,000 or 10,000 beforehand if that stands for 1"
+
+
 def _ways_from_range(lowest: float, highest: float) -> str:
     ways = []
     if lowest > 1.0 and 1.5 < highest <= 100.0:
@@ -515,5 +540,8 @@ def _ways_from_range(lowest: float, highest: float) -> str:
     if lowest > 1.0 and 1.5 < highest <= 10.0:
         ways.append("divide tenths by 10 beforehand")
     if lowest > 1.0 and 100.0 < highest <= 10_000.0:
-        ways.append("divide basis points by 10,000 beforehand")
+        ways += [
+            _OF_A_THOUSAND,
+            "make log-odds of points, such as (600 - points) / 50, for fit --scale logit",
+        ]
     return ", ".join([*ways, "or name another column" if ways else "name another column"])

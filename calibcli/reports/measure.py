@@ -115,8 +115,9 @@ class ViewSummary(Declared):
     at_least: Annotated[
         Mapping[str, AnyNumber] | None,
         ABSENT,
-        "Lower bounds of the binned ECE by betting, by key, which all hold at once with the confidence asked "
-        "for. Of one class against the rest; absent with weights, bins made of the rows, or many classes.",
+        "Lower bounds of the binned ECE by key, the larger of that of its interval and one by betting, which "
+        "all hold at once with the confidence asked for. Of one class against the rest; absent with weights, "
+        "bins made of the rows, or many classes.",
     ] = None
 
 

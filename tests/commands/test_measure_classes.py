@@ -187,13 +187,35 @@ def test_classes_are_ordered_by_the_bound_of_a_gate(tmp_path: Path) -> None:
         counted.append(sum(bound > 0.0 for bound in view.at_least.values()))
         if chance is true:
             assert view.worst.by_lower == max(view.at_least, key=lambda key: view.at_least[key])
-            gate = VerifyOptions((rule(M.ECE, 0.5),), confidence=1.0 - 0.05 / 3)
+            # Half of the share of a class is that of the interval.
+            gate = VerifyOptions((rule(M.ECE, 0.5),), confidence=1.0 - 0.05 / 6)
             one = view.worst.by_lower.partition("=")[2]
             assert f"above all class {one}, off by" in " ".join(answer_of(report))
             several = replace(SEVERAL, view=ViewName.ONE_VS_REST, one_class=one)
             gated = verify_files(RowRequest([path], replace(COLUMNS, several=several)), options=gate)
             assert gated.verdicts["max-ece"].lower == pytest.approx(view.worst.lower, abs=1e-12)
     assert counted == [2, 0]
+
+
+def test_no_class_is_off_by_less_than_its_interval_shows(tmp_path: Path) -> None:
+    """Probabilities of odds sum to 1.05: errors of one sign, of which an interval shows more than a gate."""
+    generator = np.random.default_rng(0)
+    probability = generator.dirichlet((4.0, 2.0, 3.0), 6000)
+    label = (generator.random((6000, 1)) > probability.cumsum(1)).sum(1).clip(max=2)
+    path = written(tmp_path / "odds.parquet", np.minimum(1.08 * probability, 1.0), label, names=NAMES[:3])
+    columns = replace(COLUMNS, several=replace(SEVERAL, on_sum=OnSum.ACCEPT))
+    report = measure_files(RowRequest([path], columns), options=OPTIONS)
+    assert report.classes is not None
+    view, _ = report.classes.views
+    assert view.at_least is not None
+    shown = {
+        key: one.interval.lower
+        for key in view.measured
+        for one in report.slices[key].measures
+        if one.name is M.ECE and one.interval is not None
+    }
+    assert all(view.at_least[key] >= (lower or 0.0) for key, lower in shown.items())
+    assert max(lower or 0.0 for lower in shown.values()) > 0.01
 
 
 @pytest.mark.parametrize("view", [ViewName.ONE_VS_REST, ViewName.TOP_LABEL])

@@ -251,6 +251,8 @@ def test_another_scale_is_refused_where_no_axis_is_that_of_scores() -> None:
 def test_small_numbers_are_not_rounded_to_nothing() -> None:
     """Nor is a zero below zero."""
     assert Stated(0.00004, None, None, None).words() == "0.000040"
+    # Of rare events: [0.0000, 0.0003] said nothing.
+    assert Stated(0.00004, 0.0, 0.00031, 0.95).words() == "0.000040 [0.000000, 0.000310]"
     assert Stated(-0.000001, -0.0002, 0.3, 0.95).words(signed=True) == "+0.0000 [-0.0002, 0.3000]"
     assert Stated(0.12345, 0.1, 0.2, 0.95).words(3) == "0.123 [0.100, 0.200]"
     assert Stated(0.1, 0.0, None, 0.95).at == ""

@@ -145,6 +145,16 @@ def test_texts_and_tables_of_numbers(run: Run, tmp_path: Path) -> None:
     assert indexes == [one["psi"] for one in document.values()]
 
 
+def test_most_rows_in_other_values_are_said(run: Run, tmp_path: Path) -> None:
+    """Amounts with marks between thousands are text, and nearly all of them were `(other)` without a word."""
+    for name, times in (("old", 1), ("new", 30)):
+        rows = [f'0.{place % 9 + 1},"{times * place * 1.37:,.2f}"' for place in range(1, 900)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["score,amount", *rows]))
+    said = run("drift", tmp_path / "old.csv", tmp_path / "new.csv", "-s", "score", "--on", "amount").out
+    assert "amount = (other) is all but the 20 most frequent values, 9" in said
+    assert "a shift among these is not seen; numbers such as 1,234.5 are text" in said
+
+
 def test_grades_are_compared_one_by_one(run: Run, tmp_path: Path) -> None:
     """A score of few values has a level for each, unless bins are asked for; levels of many are cut short."""
     rng = np.random.default_rng(4)

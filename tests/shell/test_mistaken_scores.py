@@ -462,14 +462,78 @@ def test_inspect_says_how_to_read_what_has_no_score_by_name(
     path.write_text("\n".join([columns, *rows]))
     said = run("inspect", path).out
     *_, last = said.splitlines()
-    in_words = labels[0] == "yes" and "id" in columns
-    assert last.endswith(options + (" --positive VALUE" if in_words else ""))
+    in_words, commas = labels[0] == "yes", " --decimal ," if "--decimal" in options else ""
+    options = options.removesuffix(commas) + " --positive VALUE" * in_words + commas
+    assert last.endswith(options)
     assert ("the labels are 'no' and 'yes', not 0 and 1" in said) == in_words
-    if in_words or labels == "10":
-        score = "pd_grade" if "pd_grade" in columns else "risk_new"
-        typed = last.split("calibcli ", 1)[1].replace("'", "").replace("SCORE", score)
-        typed = typed.replace("VALUE", labels[0]).split()
-        assert run(*typed, "-m", "oe").code == 0
+    score = "pd_grade" if "pd_grade" in columns else "risk_new"
+    typed = last.split("calibcli ", 1)[1].replace("'", "").replace("SCORE", score)
+    typed = typed.replace("VALUE", labels[0]).split()
+    assert run(*typed, "-m", "oe").code == 0
+
+
+def test_inspect_says_a_decimal_comma_where_it_knows_neither_column(run: Run, tmp_path: Path) -> None:
+    """What it offers next ran into the comma."""
+    path = tmp_path / "days.csv"
+    path.write_text("date;pop_24h;mm\n" + "01.01.2022;0,3;1,5\n" * 9)
+    assert run("inspect", path).out.endswith("-s SCORE -y LABEL --delimiter ';' --decimal ,\n")
+
+
+@pytest.mark.parametrize("title", ["Report of all frauds", "Report,,", "Report;;"])
+def test_a_title_above_the_names_is_said(run: Run, tmp_path: Path, title: str) -> None:
+    """As spreadsheets are exported; empty names were to be made different, and words divided by blanks."""
+    path, mark = tmp_path / "book.csv", ";" if ";" in title else ","
+    path.write_text(f"{title}\nid,score,label\n1,0.2,0\n2,0.4,1\n".replace(",", mark))
+    said = run("inspect", path).out
+    assert "take what stands above them out, such as a title" in said
+    assert "next" not in said
+    refused = run("measure", path, "-s", "score", "-y", "label", "--delimiter", mark, code=3).err
+    assert "title" in refused
+
+
+def test_columns_without_a_name_are_no_title(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "book.csv"
+    path.write_text("score,label,,\n0.2,0,,\n0.4,1,,\n")
+    assert "name these columns, or take them out" in run("measure", path, code=3).err
+
+
+def test_one_other_label_that_is_no_outcome_is_said(run: Run, tmp_path: Path) -> None:
+    """Rows whose outcome is not known yet counted as 0 without a word where no other label was 0."""
+    path = tmp_path / "claims.csv"
+    path.write_text("score,label\n" + "0.3,fraud\n0.2,pending\n" * 40)
+    said = run("measure", path, "--positive", "fraud", "-m", "bias").out
+    assert (
+        "'pending' counts as 0 by --positive fraud; leave 'pending' empty if it stands for an unknown" in said
+    )
+
+
+def test_points_read_as_log_odds_are_said_by_fit(run: Run, tmp_path: Path) -> None:
+    """A map of one level was fitted to scores that are all 1, and nothing said why."""
+    path = tmp_path / "cards.csv"
+    path.write_text("fico,default\n" + "".join(f"{300 + place},{place % 2}\n" for place in range(200)))
+    fitted = ("fit", path, "-s", "fico", "-y", "default", "--scale", "logit", "-o", tmp_path / "cal.json")
+    said = run(*fitted, "--method", "isotonic", code=0).err
+    assert "200 rows with log-odds above 36.7 have a score of exactly 1" in said
+    assert "is --score the right column, and --scale its scale?" in run(*fitted, "--force", code=3).err
+
+
+@pytest.mark.parametrize("command", ["measure", "verify", "compare", "segments", "drift"])
+def test_groups_that_differ_in_capitals_alone_are_said(run: Run, tmp_path: Path, command: str) -> None:
+    path = tmp_path / "customers.csv"
+    rows = [
+        f"{place},0.{place % 9 + 1},0.{place % 7 + 1},{'DE' if place % 3 else 'de'},{place % 2}"
+        for place in range(900)
+    ]
+    path.write_text("\n".join(["id,old,new,country,label", *rows]))
+    words = {
+        "measure": "-s new -y label --by country",
+        "verify": "-s new -y label --by country --max-ece 0.9",
+        "compare": "-s old -s new -y label --by country",
+        "segments": "-s new -y label --on country",
+        "drift": "-s new --by country",
+    }
+    said = run(command, path, *words[command].split()).out
+    assert "column 'country': 'DE', 'de' are groups of their own; are some meant to be the same?" in said
 
 
 def test_inspect_counts_every_row_and_loses_no_event(run: Run, tmp_path: Path) -> None:

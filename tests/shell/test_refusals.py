@@ -221,6 +221,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "apply good.csv cal.json", "where the artifact does", "calibcli apply cal.json good.csv"),
     (2, "apply good.csv --artifact cal.json", "No such option", "name: calibcli apply ARTIFACT INPUTS"),
     (3, "measure good.csv --by score,label", "no column 'score,label'", "repeat the option for each"),
+    (3, "fit good.csv -s scor*", "no column 'scor*'", "name one of those that fit: 'score'"),
     (2, "measure good.csv -m psi", "there is no metric 'psi'", "calibcli drift"),
     (3, "compare good.csv -s score --reference climatology", "no column 'climatology'", "-m brier_skill"),
     (2, "measure good.csv -m E/O", "there is no metric 'E/O'", "E/O is 1 divided by the O/E ratio: -m oe"),

@@ -122,7 +122,7 @@ def test_junit_repeats_the_whole_verdict(several: VerifyReport) -> None:
     assert failure.get("message", "").startswith("FAIL  ECE <= 0.02")
     for words in (
         "lower bound 0.02000001 at",
-        "Valid at any sample size; 15 equal-width bins",
+        "Valid at any sample size, if rows are independent; 15 equal-width bins",
         "Rule rule-2, group all.",
     ):
         assert words in (failure.text or "")

@@ -78,7 +78,7 @@ class Stated:
 
     def words(self, digits: int = 4, *, signed: bool = False) -> str:
         ends = [] if self.lower is None or self.upper is None else [self.lower, self.upper]
-        if max(abs(one) for one in (self.value, *ends)) < 2.0 * 10.0**-digits:
+        if max(abs(one) for one in (self.value, *ends)) < _RARE:
             digits += 2
         value, *bounds = (round(one, digits) + 0.0 for one in (self.value, *ends))
         shown = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
@@ -219,6 +219,8 @@ def title_of_tree(tree: Node, scores: Sequence[str] = (), *, added: str = "") ->
 
 
 _SMALL = 0.004
+# Where even the upper end is below this, as of rare events.
+_RARE = 0.002
 
 _YES_NO = "Every score is 0 or 1, so that there is no curve between: the rate of each is drawn."
 

@@ -1005,7 +1005,8 @@ def _class_notes(
         if view.at_least is not None:
             sure = percent(report.confidence)
             notes.append(
-                f"Classes are ordered by lower bounds by betting, at {sure} for all classes at once."
+                "Classes are ordered by the larger of two lower bounds, of the interval and by betting: "
+                f"{sure} for all classes at once."
             )
     if classes.few:
         notes.append(_FEW)

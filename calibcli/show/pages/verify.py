@@ -168,6 +168,8 @@ def _worth(verdict: Verdict) -> str:
     bounded = verdict.target is not None or verdict.claim.bound is Bound.P_VALUE
     exact = verdict.finite_sample and bounded
     when = "at any sample size" if exact else "as an approximation for many rows"
+    if any(one.startswith(INDEPENDENT_ROWS) for one in verdict.assumptions):
+        when += ", if rows are independent"
     if verdict.claim.bound is Bound.VALUE or verdict.void is not None:
         when = "for these rows alone"
     of = "; ".join(one for one in (verdict.partition, plural(verdict.rows, "row")) if one)

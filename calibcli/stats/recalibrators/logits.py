@@ -137,7 +137,9 @@ class Temperature(LogitMap):
         if np.all((z == 0.0) | (np.abs(z) >= newton.LARGEST_LOGIT)):
             where = "1/2, or 0 or 1 to within 2^-53"
             msg = f"no temperature is defined: each of the {table.total_rows:,} rows has score {where}"
-            raise InputProblem(msg, "use --method platt or isotonic; is --score the right column?")
+            raise InputProblem(
+                msg, "use --method platt or isotonic; is --score the right column, and --scale its scale?"
+            )
         aim = newton.Aim.of(table, options, separated=newton.parted_at_zero(*points.logits))
         # The log loss must fall at slope 0, as it does where the best slope is positive.
         pull = points.weight / np.sum(points.weight) * (aim.targets(points.label) - 0.5) * z

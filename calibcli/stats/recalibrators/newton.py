@@ -344,7 +344,7 @@ def limited_rows(table: Table) -> int:
 
 
 # What to do about scores that do not differ, or hardly.
-ALIKE = "use --method intercept or isotonic; is --score the right column?"
+ALIKE = "use --method intercept or isotonic; is --score the right column, and --scale its scale?"
 
 
 def require_distinct(method: RecalibratorName, points: Labelled, *, table: Table, least: int) -> None:

@@ -100,12 +100,13 @@ CASES = {
         "divide tenths by 10 beforehand, or name another column")),
     "basis points": ("score,label\n60,1\n550,0\n", ASKED,
         "p.csv, column 'score': 2 of 2 values lie outside [0, 1]; the first is 60.0 at row 1",
-        "these are no probabilities: divide basis points by 10,000 beforehand, or name another column"),
+        ("these are no probabilities: divide by 1,000 or 10,000 beforehand if that stands for 1, make "
+        "log-odds of points, such as (600 - points) / 50, for fit --scale logit, or name another column")),
     "basis points as percentages": ("score,label\n60,1\n550,0\n",
         Columns(score="score", label="label", scale=Scale.PERCENT),
         "p.csv, column 'score': 1 of 2 values lies outside [0, 100]; the first is 550.0 at row 2",
-        ("these are no percentages: name another column, or another --scale; divide basis points by 10,000 "
-        "beforehand")),
+        ("these are no percentages: name another column, or another --scale; divide by 1,000 or 10,000 "
+        "beforehand if that stands for 1")),
     "percentages": ("score,label\n55.5,1\n12,0\n", ASKED,
         "p.csv, column 'score': 2 of 2 values lie outside [0, 1]; the first is 55.5 at row 1",
         "these are no probabilities: pass --scale percent for percentages, or name another column"),
