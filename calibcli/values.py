@@ -1,20 +1,20 @@
 """Data classes that cost little to make: those of the standard library took half the time of `--help`.
 
-They are what `dataclasses.dataclass` makes, for type checkers, `fields` and `replace` as well. But `__init__`
-alone is written and compiled for each class, when the first value is made: a command makes values of few of
-the classes that it imports. What compares, shows, hashes, freezes and pickles is shared.
+They are what `dataclasses.dataclass` makes, for type checkers, `fields` and `replace` as well, which stand here
+beside it. But `__init__` alone is written and compiled for each class, when the first value is made: a command
+makes values of few of the classes that it imports. What compares, shows, hashes, freezes and pickles is shared.
 """
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, replace
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["dataclass"]
+__all__ = ["dataclass", "field", "fields", "replace"]
 
 _set = object.__setattr__
 

@@ -5,7 +5,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
@@ -26,7 +25,7 @@ from calibcli.errors import InputProblem, OutputProblem, UsageProblem, any_of
 from calibcli.names import STDOUT, DataFormat
 from calibcli.options.fitting import KEEP_ALL, KEEP_NONE
 from calibcli.options.rows import names_of
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import field, replace
 from pathlib import Path, PurePath
 
 from calibcli.ahead import Progress, unseen
@@ -32,7 +31,7 @@ from calibcli.names import DataFormat
 from calibcli.options.numerals import plural
 from calibcli.options.rows import Columns, InputFormat, Reading
 from calibcli.reports.maps import ApplyReport, FolderApplyReport
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field, replace
 
 # Readers of folders pass over names that begin with a dot.
 NAME = ".calibcli-made-by.json"

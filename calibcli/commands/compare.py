@@ -1,7 +1,6 @@
 """Compare two scores, or two recalibrations of one score, on the same rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from calibcli.commands.gathering import CONFIDENCE, RAW, Gathered
@@ -51,7 +50,7 @@ from calibcli.stats.measures.classes import ClassViews, class_measure
 from calibcli.stats.measures.classes.differences import JOINT
 from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums
 from calibcli.stats.table.grid import digest
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 if TYPE_CHECKING:
     from calibcli.reports.leaderboard import LeaderboardReport

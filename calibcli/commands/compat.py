@@ -1,7 +1,6 @@
 """Give the numbers of another tool beside ours."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from calibcli.commands.cutting import rows_again
 from calibcli.commands.measure import measure_table
@@ -16,6 +15,7 @@ from calibcli.stats.measures import Estimate, TestResult
 from calibcli.stats.measures.compat import OrderedRows, Part, Peer, PeerNumber, peer_numbers
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import Table
+from calibcli.values import replace
 
 Ours = Mapping[MeasureName | TestName, Estimate | TestResult]
 

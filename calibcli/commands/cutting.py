@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from calibcli.commands.gathering import Gathered, SecondPass
 from calibcli.commands.through_maps import row_map
@@ -24,7 +23,7 @@ from calibcli.stats.measures.segments import (
     settles_labels,
 )
 from calibcli.stats.table.levels import Levels
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # More would be no list that anybody reads, and pay dearly for being many.
 MOST_SEGMENTS = 20_000

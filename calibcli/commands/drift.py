@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -25,6 +24,7 @@ from calibcli.stats.measures.drift import Chance, Shift, shift_of
 from calibcli.stats.numerics import stream
 from calibcli.stats.table.grid import GridTable, Table, cell_and_edge, upper_edge
 from calibcli.stats.table.levels import LEAST_ROWS_EACH, OTHER, Mixed, RunningValues
+from calibcli.values import replace
 
 # Scores of so few different values are grades, compared one by one.
 _MOST_GRADES = 50

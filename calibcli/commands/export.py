@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from calibcli.commands.predicting import fitted_rate, refuse_prior
@@ -29,6 +28,7 @@ from calibcli.names import ExportTarget, OnUnseen, SqlDialect, SqlForm
 from calibcli.options.fitting import ExportAsk
 from calibcli.options.numerals import phrases_said, usual_name
 from calibcli.stats.recalibrators.logits import check_prior
+from calibcli.values import replace
 
 if TYPE_CHECKING:
     from calibcli.export.sql import SqlAsk

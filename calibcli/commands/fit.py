@@ -3,7 +3,6 @@
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, fields, replace
 
 import numpy as np
 
@@ -80,7 +79,7 @@ from calibcli.stats.table.grid import GridTable, Table, digest, grid_of, score_q
 from calibcli.stats.table.levels import Levels
 from calibcli.stats.table.running import RunningTable
 from calibcli.stats.table.sliced import Leaves
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field, fields, replace
 
 
 def fit_map(

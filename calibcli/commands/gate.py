@@ -4,7 +4,6 @@ import hashlib
 import math
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import PurePath
 
 import numpy as np
@@ -67,7 +66,7 @@ from calibcli.stats.recalibrators.segments import completed
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import NO_ATOMS, Bins, looks_discrete
 from calibcli.stats.table.grid import GridTable, Table, digest
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 GateMap = Artifact | ClassArtifact
 

@@ -5,7 +5,6 @@ a second time where that is asked for.
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -49,7 +48,7 @@ from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing, merge_a
 from calibcli.stats.table.again import RowWork
 from calibcli.stats.table.grid import Table, digest
 from calibcli.stats.table.running import RunningTable
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 if TYPE_CHECKING:
     from calibcli.documents.artifact import AnyArtifact

@@ -5,7 +5,6 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +50,7 @@ from calibcli.stats.recalibrators import Recalibrator, distinct_outputs
 from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.segments import SegmentColumn
 from calibcli.stats.recalibrators.selection import Selection
+from calibcli.values import replace
 
 if TYPE_CHECKING:
     from calibcli.commands.gathering import Gathered

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache, reduce
 from itertools import combinations
 from shlex import quote
@@ -52,7 +51,7 @@ from calibcli.stats.measures.matched import Answers, in_common
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import looks_discrete
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # Sums of differences take 0.3 MiB a pair, in every fragment that is read at once: 190 pairs at most.
 MOST_IN_PAIRS = 20

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -85,6 +84,7 @@ from calibcli.stats.table.bins import (
     looks_discrete,
 )
 from calibcli.stats.table.grid import Table
+from calibcli.values import replace
 
 if TYPE_CHECKING:
     from calibcli.data.tally import ClassExtras

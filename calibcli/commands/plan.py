@@ -2,7 +2,6 @@
 
 import math
 import shlex
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -49,7 +48,7 @@ from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.bins import ATOMS, FEW_VALUES, ROWS_EACH, Bins
 from calibcli.stats.table.grid import LEVELS
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 if TYPE_CHECKING:
     from calibcli.data.tally import ClassExtras

@@ -1,7 +1,6 @@
 """Everything a diagram shows, computed from files or taken from documents."""
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
@@ -12,6 +11,7 @@ from calibcli.names import DEFAULT_LEAST_ROWS, AxisScale, Band, Benefit, PlotKin
 from calibcli.options.declaring import options_given
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import refuse_without_groups
+from calibcli.values import replace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.logits import Identity, check_prior, shifted
 from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.table import Floats, Integers
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 _UNCHANGED = Identity()
 

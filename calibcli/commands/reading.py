@@ -1,7 +1,6 @@
 """Tables of files, or of summaries in their place; recalibrated while they are read where a map is named."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered, gather
@@ -21,6 +20,7 @@ from calibcli.names import DEFAULT_MEMORY, OnSum
 from calibcli.options.declaring import options_given
 from calibcli.options.rows import AS_FOUND, DocumentSource, RowRequest, is_json
 from calibcli.show.words import rounded_words, step_words
+from calibcli.values import replace
 
 Request = TypeVar("Request", bound=RowRequest)
 

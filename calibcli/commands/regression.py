@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from calibcli.codec import Node, version_of
 from calibcli.commands.gathering import Gathered
@@ -29,7 +28,7 @@ from calibcli.stats.measures.differences import (
 )
 from calibcli.stats.table.bins import ATOMS, Bins, bins_of, looks_discrete
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # What binary fractions add to a confidence such as 0.95.
 _ROUNDING = 1e-9

@@ -1,7 +1,6 @@
 """Everything that is to be said of exported predictions, from one reading of them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
 
 from calibcli.codec import Node
 from calibcli.commands import verify
@@ -43,7 +42,7 @@ from calibcli.reports.segments import SegmentsReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field, replace
 
 Shown = tuple[PlotKind, Drawn]
 

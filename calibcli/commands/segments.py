@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -33,7 +32,7 @@ from calibcli.stats.measures.segments import (
     without,
 )
 from calibcli.stats.table import Floats
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # Of the first so many that are listed it is said for which scores they are wrong.
 _LOCATED = 20

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +17,7 @@ from calibcli.reports.input import InputSummary, without_slash
 from calibcli.reports.measure import MeasureReport, WorstGroup
 from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 if TYPE_CHECKING:
     from calibcli.stats.measures.clustered import Clusters, ClusterSums

@@ -3,7 +3,6 @@
 import hashlib
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from calibcli.commands.gathering import RAW, Gathered
@@ -22,6 +21,7 @@ from calibcli.show.words import step_words
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table, digest
 from calibcli.stats.table.running import RunningTable
+from calibcli.values import replace
 
 # Reading once more costs about a second for so many.
 MOST_BYTES = 1 << 30

@@ -1,7 +1,6 @@
 """Maps that rows go through while they are read: of one score, of groups, and of several classes."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +24,7 @@ from calibcli.stats.recalibrators import Recalibrator, values_of
 from calibcli.stats.recalibrators.classes import ProbabilityEnds
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 if TYPE_CHECKING:
     from calibcli.stats.measures.differences import Compared

@@ -1,7 +1,6 @@
 """Comparisons of two tables of the same rows, measure by measure."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
@@ -16,7 +15,7 @@ from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums, 
 from calibcli.stats.measures.if_calibrated import Settings
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 
@@ -53,7 +52,7 @@ from calibcli.stats.gates.segments import RowsBySegment
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins, may_be_discrete
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 
 def judge_rows(rows: RowRequest, options: VerifyOptions, state: StateOptions | None) -> VerifyReport:

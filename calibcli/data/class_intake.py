@@ -1,7 +1,6 @@
 """Record batches of several classes to rows: the probabilities and the label of each, checked."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import cast
@@ -21,7 +20,7 @@ from calibcli.names import OnRange, OnSum, Scale, ViewName
 from calibcli.options.numerals import is_whole, number_of, usual_name
 from calibcli.options.rows import SeveralClasses
 from calibcli.stats.table import Floats, Integers
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 NO_CLASS = -1
 

@@ -7,7 +7,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
@@ -17,7 +16,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import NEW_COLUMN, DataFormat, OnMissing, OnRange, OnSum, Scale, WeightMeaning
 from calibcli.options.numerals import in_full, reads_as_number
 from calibcli.options.rows import Columns, MapColumns, SeveralClasses, as_one, names_of
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 SCORE_NAMES = ("score", "prob", "p", "probability", "y_prob", "proba", "prediction", "confidence")
 LABEL_NAMES = ("label", "y", "target", "outcome", "correct")

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import field, fields, replace
 from enum import StrEnum
 from typing import Literal, TypeVar
 
@@ -14,7 +13,7 @@ from calibcli.names import IdKind
 from calibcli.options.numerals import Spelling
 from calibcli.reports.input import MOST_POOLED
 from calibcli.stats.table import Floats, Integers
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field, fields, replace
 
 Key = TypeVar("Key")
 Number = TypeVar("Number", bound=np.generic)

@@ -11,7 +11,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -32,7 +31,7 @@ from calibcli.errors import CalibcliError, InputProblem, UsageProblem, without_s
 from calibcli.names import DataFormat
 from calibcli.options.numerals import plural
 from calibcli.options.rows import RowsInMemory, RowSource
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 if TYPE_CHECKING:
     import pyarrow as pa

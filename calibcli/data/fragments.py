@@ -13,7 +13,6 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from operator import or_
@@ -57,7 +56,7 @@ from calibcli.families.formats import STREAM
 from calibcli.names import LFS_POINTER, DataFormat
 from calibcli.options.numerals import reads_as_number
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSource
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # A fragment of a Parquet file has at least so many rows, unless it is the last of its file.
 FRAGMENT_ROWS = 2_000_000

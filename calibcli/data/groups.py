@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import ClassVar, cast
@@ -23,7 +22,7 @@ from calibcli.options.numerals import Spelling, is_respelled, number_name, numbe
 from calibcli.options.rows import MapColumns
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.levels import Mixed
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 # The group of rows whose value is missing, where such rows stay.
 MISSING = "(missing)"

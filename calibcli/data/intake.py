@@ -1,7 +1,6 @@
 """Record batches to rows that a table can take: every check on values is made or called here."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -41,7 +40,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, OnRange, WeightMeaning
 from calibcli.stats.table import Floats, Integers, Weighing
 from calibcli.stats.table.levels import Mixed
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 if TYPE_CHECKING:
     from calibcli.data.class_intake import ClassRows

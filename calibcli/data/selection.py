@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NoReturn, cast
 
@@ -16,7 +15,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import Purpose, Sign
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.numerals import number_name, number_of, out_of_order, usual_name, without_digits
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 _TRUTHS = ("true", "false")
 

@@ -4,7 +4,6 @@ Beside a table for each score stand differences between scores, slices, clusters
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Self
 
@@ -24,7 +23,7 @@ from calibcli.names import MOST_IDENTITIES, OF_DISTRIBUTIONS, MeasureName, Weigh
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import GridAccumulator
 from calibcli.stats.table.running import Partial, RunningTable
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field, replace
 
 if TYPE_CHECKING:
     from calibcli.data.class_intake import ClassRows

@@ -4,7 +4,6 @@ of rows, with the record of its fit.
 
 import math
 from collections.abc import Mapping
-from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
@@ -41,7 +40,7 @@ from calibcli.stats.recalibrators.family import AnyClassMap, AnyMap
 from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.recalibrators.selection import Selection
 from calibcli.stats.table.grid import LEVELS, Table, digest, score_quantiles
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field, replace
 from calibcli.version import __version__
 
 FitOptionsSaid = Annotated[Mapping[str, object], "What the method was asked for."]

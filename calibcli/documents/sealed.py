@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -26,7 +25,7 @@ from calibcli.data.objects import content_of, content_of_file, is_object
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import LFS_POINTER
 from calibcli.options.rows import DocumentInMemory, DocumentSource
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 Built = TypeVar("Built")
 

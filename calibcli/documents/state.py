@@ -9,7 +9,6 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from calibcli.stats.gates.any_time import MOST_EPOCHS
 from calibcli.stats.gates.cells import Partition, Sums, plausible_distance
 from calibcli.stats.gates.claim import too_few_counted
 from calibcli.stats.gates.state import GateState, Look
+from calibcli.values import replace
 
 _TOLERANCE = 1e-9
 

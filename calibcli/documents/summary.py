@@ -3,7 +3,6 @@
 import base64
 import hashlib
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
@@ -34,7 +33,7 @@ from calibcli.reports.input import InputSummary, SelectedRows
 from calibcli.stats.table import Floats, Integers, ScoreTable, WeightColumns
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.grid import CODES, GridTable, Table, digest
-from calibcli.values import dataclass
+from calibcli.values import dataclass, fields, replace
 from calibcli.version import __version__
 
 # Whole numbers below this are exact as doubles, and so are sums of them that stay below.

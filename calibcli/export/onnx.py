@@ -1,6 +1,5 @@
 """A map as an ONNX model, in double precision."""
 
-from dataclasses import field
 from itertools import combinations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, assert_never
@@ -30,7 +29,7 @@ from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.table import Floats
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 from calibcli.version import __version__
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import field
 from enum import Enum
 from importlib.resources import files
 from textwrap import fill
@@ -46,7 +45,7 @@ from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.table import Floats
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 _WIDTH = 100
 # What the curve of a map by segments is given beside the score.

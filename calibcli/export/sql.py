@@ -4,7 +4,6 @@ import math
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from itertools import zip_longest
 from typing import assert_never
 
@@ -33,7 +32,7 @@ from calibcli.names import Scale, SqlDialect
 from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.segments import SegmentColumn, SegmentMap, SegmentTerm
 from calibcli.stats.table import Floats
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 _INFINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
 

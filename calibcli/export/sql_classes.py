@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Self, assert_never
 
@@ -39,7 +38,7 @@ from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.table import Floats
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 _MOST_OFF = 1e-3
 

@@ -1,7 +1,6 @@
 """What is asked of a fit."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import PurePath
 from typing import Any, assert_never
@@ -30,7 +29,7 @@ from calibcli.names import (
 from calibcli.options.declaring import Option, Reach, Section, option
 from calibcli.options.output import OUTPUT
 from calibcli.options.rows import SEED, Columns, names_of, refuse_without_groups
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 MOST_FIT_BINS = 100_000
 MOST_FOLDS = 100

@@ -2,7 +2,6 @@
 
 import codecs
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
 
 from calibcli.ahead import Progress, unseen
@@ -22,7 +21,7 @@ from calibcli.names import (
     WeightMeaning,
 )
 from calibcli.options.declaring import COLUMNS, Option, Reach, Section, nested, option, options_given
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 if TYPE_CHECKING:
     from calibcli.codec import Declared

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
@@ -25,6 +24,7 @@ from calibcli.python.recalibrator import (
     typed,
 )
 from calibcli.python.rows import chosen, names_given, paths_of, probs_of, refuse_strange, text_of
+from calibcli.values import replace
 
 if TYPE_CHECKING:
     import numpy.typing as npt

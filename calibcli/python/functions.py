@@ -1,6 +1,5 @@
 """The functions of `import calibcli` whose keywords are the options of the commands of the same names."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from calibcli.errors import IdleOption, UsageProblem
@@ -16,6 +15,7 @@ from calibcli.python.door import function
 from calibcli.python.results import Compared, Drifted, Measured, Ranked, Segmented, Verified
 from calibcli.python.rows import Inputs
 from calibcli.reports.compare import CompareReport
+from calibcli.values import replace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

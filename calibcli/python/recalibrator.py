@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
@@ -41,7 +40,7 @@ from calibcli.python import frames
 from calibcli.python.problems import in_python, warn_of
 from calibcli.python.results import Shown
 from calibcli.python.rows import chosen, names_given, number_of, path_of, text_of, truth_of
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 if TYPE_CHECKING:
     from calibcli.python.frames import Values

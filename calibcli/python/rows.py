@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
@@ -18,7 +17,7 @@ from calibcli.options.declaring import parameters_of, said_otherwise
 from calibcli.options.numerals import number_name
 from calibcli.options.rows import DocumentInMemory, InputFormat, RowsInMemory, RowSource, as_one
 from calibcli.python import frames
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 if TYPE_CHECKING:
     import numpy.typing as npt

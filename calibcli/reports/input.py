@@ -4,14 +4,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Annotated, Literal, Self
 
 from calibcli.codec import ABSENT, HIDDEN, ROOT, Declared, Key
 from calibcli.errors import without_secrets
 from calibcli.names import ViewName
 from calibcli.options.numerals import plural
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 from calibcli.version import __version__
 
 # So many groups that a fit has not seen are kept.

@@ -1,7 +1,6 @@
 """What `measure` hands back."""
 
 from collections.abc import Mapping
-from dataclasses import field, replace
 from typing import Annotated, ClassVar, Self
 
 from calibcli.codec import (
@@ -28,7 +27,7 @@ from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.measures import ClassEstimate, Estimate, TestResult, TopError
 from calibcli.stats.measures.differences import Difference
 from calibcli.stats.measures.tests import CombinedTest
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field, replace
 
 # How a note begins of a score that is the lower, the likelier label 1 is.
 RANKS_WRONG = "the higher the score, the rarer label 1"

@@ -1,13 +1,12 @@
 """What `segments` hands back."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Annotated, ClassVar
 
 from calibcli.codec import ABSENT, HIDDEN, PART, AnyNumber, Declared, Fraction
 from calibcli.reports.input import ArtifactPath, InputSummary, KeptReport, Notes
 from calibcli.reports.measure import TableSummary
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 SCHEMA = "calibcli.segments/2"
 

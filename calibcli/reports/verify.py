@@ -1,7 +1,6 @@
 """What `verify` hands back."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
 from typing import Annotated, ClassVar, Self
 
 from calibcli.codec import ABSENT, HIDDEN, Declared, Key
@@ -9,7 +8,7 @@ from calibcli.names import GroupOrder, Inconclusive, VerdictName
 from calibcli.reports.input import ArtifactPath, InputSummary, KeptReport, Notes, readable_keys
 from calibcli.reports.measure import SCHEMA, TableSummary
 from calibcli.stats.gates.claim import BOUNDS, Claim, OwnError, Verdict
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ import re
 import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +26,7 @@ from calibcli.errors import UsageProblem
 from calibcli.options.declaring import Parameter, Reach, nearest
 from calibcli.shell.door import Command, options_of
 from calibcli.shell.usage_words import called_otherwise
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 if TYPE_CHECKING:
     from calibcli.reports.input import Setting

@@ -6,7 +6,6 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args, get_origin
@@ -17,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from calibcli.errors import IdleOption
 from calibcli.options.declaring import Section
 from calibcli.shell.output import say_line
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 if TYPE_CHECKING:
     from calibcli.reports.input import Setting

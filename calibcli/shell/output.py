@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from calibcli.data.outputs import STDERR, check_output, encoding_of, is_terminal
 from calibcli.names import STDOUT, ColorWhen, ReportFormat
 from calibcli.options.output import Output
 from calibcli.options.rows import DocumentSource, RowRequest
+from calibcli.values import replace
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +15,7 @@ from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.answers import document_of
 from calibcli.show.words import OF_GRADES, in_ascii, light, printable
+from calibcli.values import replace
 
 if TYPE_CHECKING:
     from calibcli.show import Report

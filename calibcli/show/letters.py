@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from itertools import groupby
 
 import numpy as np
@@ -25,7 +24,7 @@ from calibcli.stats.curves.limits import (
 )
 from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, SmoothCurve
 from calibcli.stats.numerics import Floats
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 _BRAILLE = 0x2800
 

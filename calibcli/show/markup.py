@@ -3,12 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from calibcli.names import ReportFormat
 from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, in_parts
 from calibcli.show.words import NONE, VALID, as_in_papers, printable
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 # An underscore inside a word, as in ece_equal_mass, means nothing to GitHub.

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from rich.cells import cell_len
 
 from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Screen, Tone, in_parts
 from calibcli.show.words import in_ascii, listed, printable
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import field, replace
 from pathlib import PurePath
 from typing import Self
 
@@ -24,7 +23,7 @@ from calibcli.show.words import capital, step_words
 from calibcli.stats.bounds import Interval
 from calibcli.stats.curves import Picture
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)

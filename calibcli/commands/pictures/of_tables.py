@@ -4,7 +4,6 @@ Murphy, decision and risk-coverage curves, and the calibration plots of predicti
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -69,7 +68,7 @@ from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.numerics import stream
 from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 _IN_PANELS = (PlotKind.ISOTONIC, PlotKind.CLINICAL)
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import accumulate
 
 import numpy as np
@@ -21,6 +20,7 @@ from calibcli.stats.curves.monitor import MonitorCurve, Starts
 from calibcli.stats.curves.segments import TrendCurve
 from calibcli.stats.gates.claim import Verdict
 from calibcli.stats.gates.state import GateState, Look, measure_word, verdict_on_file
+from calibcli.values import replace
 
 
 def monitor_diagram(request: diagram.PlotRequest) -> diagram.Diagram:

@@ -3,7 +3,6 @@ side, and of the worst groups or classes.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -38,7 +37,7 @@ from calibcli.stats.curves import CurvePanel, CurvePanels, Picture
 from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, ResidualCurve, residual_curve
 from calibcli.stats.measures.differences import PAIRED
 from calibcli.stats.table.bins import looks_discrete
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 _LETTERS = 30
 

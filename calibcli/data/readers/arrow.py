@@ -9,7 +9,6 @@ after the other, pyarrow passes over all but one.
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import replace
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -20,7 +19,7 @@ from calibcli.data.objects import is_object
 from calibcli.data.readers import Reader, batch_rows, opened_bytes, read_problems
 from calibcli.families.formats import STREAM
 from calibcli.names import Compression
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 _FILE = b"ARROW1"
 

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import field
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain, islice
@@ -25,7 +24,7 @@ from calibcli.data.readers import Reader, chunks_of, kept_bytes, number_hint, te
 from calibcli.data.score_words import INFINITE, MISSING
 from calibcli.errors import InputProblem
 from calibcli.options.numerals import ALIKE, is_respelled, number_name, number_of, reads_as_number
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 LIST = pa.list_(pa.float64())
 

@@ -1,7 +1,5 @@
 """Commands that look for differences: of scores, of old and new rows, and between parts of the rows."""
 
-from dataclasses import replace
-
 import typer
 
 from calibcli.options.measuring import CompareOptions
@@ -10,6 +8,7 @@ from calibcli.options.rows import RowRequest
 from calibcli.options.segmenting import DriftOptions, SegmentOptions
 from calibcli.shell.door import command
 from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
+from calibcli.values import replace
 
 
 @command(

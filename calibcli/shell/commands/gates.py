@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -28,7 +27,7 @@ from calibcli.shell.output import (
     screen_for,
     write_report,
 )
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 if TYPE_CHECKING:
     from calibcli.reports.input import Setting

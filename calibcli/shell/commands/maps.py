@@ -3,7 +3,6 @@
 import inspect
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import PurePath
 
 from calibcli.data.formats import refuse_promise
@@ -17,6 +16,7 @@ from calibcli.options.rows import ClassOptions, Columns, Reading, RowRequest, Se
 from calibcli.options.segmenting import FitCutting
 from calibcli.shell.door import command
 from calibcli.shell.output import progress_bar, request_of, say_line, say_notes, say_summary, write
+from calibcli.values import replace
 
 
 @command(

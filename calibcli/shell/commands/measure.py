@@ -1,7 +1,6 @@
 """calibcli measure."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -17,6 +16,7 @@ from calibcli.options.rows import Columns, RowRequest
 from calibcli.shell.door import command
 from calibcli.shell.line import is_piped
 from calibcli.shell.output import format_of, request_of, say_notes_beside, write_explanation, write_report
+from calibcli.values import replace
 
 if TYPE_CHECKING:
     from calibcli.reports.compat import CompatReport

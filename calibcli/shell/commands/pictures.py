@@ -6,7 +6,6 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from calibcli.options.segmenting import Segmenting
 from calibcli.shell.door import command
 from calibcli.shell.line import command_line, line_of
 from calibcli.shell.output import progress_bar, request_of, say_line, say_notes, say_rows, screen_for, write
+from calibcli.values import replace
 
 if TYPE_CHECKING:
     from calibcli.commands.pictures.diagram import Diagram

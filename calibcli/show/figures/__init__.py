@@ -4,7 +4,6 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, BinaryIO
 
 import matplotlib as mpl
@@ -15,6 +14,7 @@ from calibcli.names import AxisScale
 from calibcli.show.figures.look import Look, look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves import Picture
+from calibcli.values import replace
 
 
 def figure_of(

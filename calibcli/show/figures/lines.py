@@ -1,7 +1,6 @@
 """Drawing curves over a wide pair of axes: one with all that is known of it, or several as lines."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,7 +32,7 @@ from calibcli.stats.curves.cumulative import RiskCoverageCurve
 from calibcli.stats.curves.limits import band_sentence, has_band
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.numerics import Floats
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # A wide panel without a strip: what is across has the width, and a height need not be kept.
 _WIDE = Sheet(aspect=0.68, strip=False, square=False)

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import accumulate, takewhile
 from typing import Any
@@ -18,7 +17,7 @@ from matplotlib.text import Text
 
 from calibcli.show.figures.look import FONT, Look
 from calibcli.stats.curves.limits import Limits
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # Inches on a page of scale 1.
 _HEADING = 0.24

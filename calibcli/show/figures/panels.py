@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -36,6 +35,7 @@ from calibcli.show.figures.page import (
 from calibcli.show.words import number_text
 from calibcli.stats.curves import CurvePanel, CurvePanels, Picture
 from calibcli.stats.curves.limits import Extent, limits_for
+from calibcli.values import replace
 
 # Inches on a page of scale 1.
 _ABOVE, _FIRST, _LINE, _BESIDE = 0.37, 0.17, 0.14, 0.06

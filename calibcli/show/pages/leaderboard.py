@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 from calibcli.names import GAVE_ZERO
 from calibcli.options.numerals import percent, plural
@@ -27,6 +26,7 @@ from calibcli.show.words import (
     valid_for,
 )
 from calibcli.stats.measures.differences import Compared
+from calibcli.values import replace
 
 
 def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:

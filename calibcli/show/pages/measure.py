@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from calibcli.names import (
@@ -88,6 +87,7 @@ from calibcli.stats.measures import (
     TopError,
 )
 from calibcli.stats.measures.differences import Difference
+from calibcli.values import replace
 
 # What stands beside the names of slices is so wide at most; further columns make a table of their own.
 _WIDEST = 84

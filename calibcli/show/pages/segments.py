@@ -1,7 +1,6 @@
 """The page of `segments`: where scores are wrong by more than chance, by how much, and what is not tested."""
 
 from collections import Counter
-from dataclasses import replace
 
 from calibcli.options.numerals import percent, plural
 from calibcli.reports.segments import Ends, Segment, SegmentsReport
@@ -9,6 +8,7 @@ from calibcli.show.answers import segment_name, segmented, untested_words
 from calibcli.show.blocks import Block, Cells, Column, Line, Listing, Page, Tone, grid_of, paragraph
 from calibcli.show.pages import note_lines, read_lines
 from calibcli.show.words import count, first_of, four, listed, p_words, printable, quoted, three
+from calibcli.values import replace
 
 # So many segments are in the table, unless more is asked for.
 _MOST_ROWS, _MOST_NAMED, _MOST_LEVELS = 20, 5, 6

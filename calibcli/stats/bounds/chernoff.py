@@ -13,14 +13,13 @@ signs, gives n ln(1 + c e^2) back, and counts no G_k beyond what is decisive by 
 
 import math
 from collections.abc import Callable
-from dataclasses import field
 from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from calibcli.stats.numerics import Floats
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 # Bets are sought from the first over a mean of v (1 - v), and not beyond the largest.
 _FIRST_BET, _LARGEST_BET = 0.35, 1.5

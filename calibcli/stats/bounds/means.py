@@ -1,14 +1,13 @@
 """Bounds on a mean of bounded rows: one added row of the worst value (Gaffke's bound); closed form."""
 
 import math
-from dataclasses import replace
 from functools import cache
 from typing import Self
 
 import numpy as np
 
 from calibcli.stats.numerics import Floats, crossing, normal_quantile
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 METHOD = "Gaffke's bound"
 

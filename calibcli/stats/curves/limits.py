@@ -3,7 +3,6 @@ and no more points than can be seen.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from calibcli.options.numerals import percent, rough_percent
 from calibcli.stats.curves.reliability import BinnedCurve, SmoothCurve
 from calibcli.stats.numerics import Floats
 from calibcli.stats.table import Arrays, run_starts
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # Scores that fill no more than this part of [0, 1] are looked at more closely.
 _ZOOM_BELOW = 0.5

@@ -1,14 +1,13 @@
 """What a gate that is asked again has seen, look by look."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import PlotKind
 from calibcli.stats.table import Arrays, Floats, Integers
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

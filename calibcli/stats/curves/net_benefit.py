@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -13,7 +12,7 @@ from calibcli.stats.bounds import Interval, stated
 from calibcli.stats.bounds.proportion import SHARES, Shares
 from calibcli.stats.numerics import Floats
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 if TYPE_CHECKING:
     from calibcli.stats.curves.thresholds import Worth

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -31,7 +30,7 @@ from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.stats.table.bins import Partition, binned
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, cosine_series_in_cells, nearest
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 NO_BAND_ASKED = "no interval was requested"
 NO_WEIGHTED_BAND = "no interval: importance weights leave none that holds at a single score"

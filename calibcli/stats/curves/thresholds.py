@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from calibcli.stats.table.again import Rows, reread
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.derived import cells_as_scores
 from calibcli.stats.table.grid import GridTable, Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 NO_WEIGHTED_THRESHOLDS = "no interval: importance weights leave none that holds at a single threshold"
 

@@ -4,7 +4,6 @@ and which of three answers that is.
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Annotated, Literal, Self
 
 from calibcli.codec import ABSENT, HIDDEN, INLINE, LATELY, AnyNumber, Chance, Declared, Fraction, Key
@@ -14,7 +13,7 @@ from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
 from calibcli.stats.table.bins import Bins, may_be_discrete
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 _LONGEST = 40
 

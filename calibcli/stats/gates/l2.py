@@ -1,7 +1,6 @@
 """Is the l2 error of a few-valued score at most eps? Bounds that hold for any rows, delta on each side."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from calibcli.stats.measures.binned import each_of, farthest
 from calibcli.stats.numerics import Floats, normal_quantile
 from calibcli.stats.table.bins import BinnedTable, binned
 from calibcli.stats.table.grid import Table
+from calibcli.values import replace
 
 
 def few_rows_needed(

@@ -4,7 +4,6 @@ together, and about numbers as they are.
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from calibcli.errors import UsageProblem
@@ -41,6 +40,7 @@ from calibcli.stats.measures.tests import JEFFREYS, calibration_tests
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.bins import Bins, binned, bins_of
 from calibcli.stats.table.grid import Table
+from calibcli.values import replace
 
 E = TypeVar("E", Estimate, ClassEstimate)
 APPROXIMATE = "each bound holds only approximately, and better with more rows"

@@ -3,7 +3,6 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -31,7 +30,7 @@ from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
 from calibcli.stats.table.bins import Bins, binned, segment_sums
 from calibcli.stats.table.grid import Table, residuals
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH, residual_series
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # Scores are kept to about so many values, each within one bin: labels tell neighbours apart by less.
 MOST_VALUES = 128

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -46,7 +45,7 @@ from calibcli.stats.measures.segments import (
 )
 from calibcli.stats.table import Floats, Integers, run_starts
 from calibcli.stats.table.grid import UNIT, Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # Beyond so many rows, as a power of ten, the bounds are too close together to be computed.
 _MOST_ROWS = 13.0

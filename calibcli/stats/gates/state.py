@@ -4,7 +4,6 @@ import base64
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import field, replace
 from functools import reduce
 from operator import add
 from typing import Annotated, ClassVar, Self
@@ -70,7 +69,7 @@ from calibcli.stats.measures.segments import ANY
 from calibcli.stats.numerics import stream
 from calibcli.stats.table.bins import binned, segment_sums
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Table to estimate: what is measured, with its interval, its method and its assumptions."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Self
 
 from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Between, Declared, Fraction
@@ -10,7 +9,7 @@ from calibcli.names import ClassMeasure, MeasureName, TestName
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.proportion import hoeffding_deviation
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field, replace
 
 if TYPE_CHECKING:
     from calibcli.stats.measures.if_calibrated import Measures, Settings

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from calibcli.stats.measures.if_calibrated import DUST, Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals
+from calibcli.values import replace
 
 _SHARE_BESIDE_BETS = 0.1
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,7 @@ from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, equal_mass_ends, segment_sums
 from calibcli.stats.table.grid import Table, residuals
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 
 def binned_ece(

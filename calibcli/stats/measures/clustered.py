@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from operator import attrgetter
 from typing import Self
 
@@ -21,7 +20,7 @@ from calibcli.stats.numerics import student_quantile
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.running import Parts
 from calibcli.stats.table.sliced import NOTHING, KeyedSums, Name, Registry, summed
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 MEANS = (MeasureName.BIAS, MeasureName.OBSERVED_RATE, MeasureName.MEAN_SCORE, *PAIRED)
 # Clusters of equal weight; unequal ones count as those that would leave as much noise.

@@ -4,7 +4,6 @@ mean over rows, or an area of ranks, else by both intervals.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
 from fractions import Fraction
 from typing import Annotated, Self
 
@@ -39,7 +38,7 @@ from calibcli.stats.numerics import ExactSum, normal_quantile
 from calibcli.stats.table import ONCE, Floats, Weighing
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.value_cells import ValueSums, worst_log_loss
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field, replace
 
 Compared = MeasureName | ClassMeasure
 

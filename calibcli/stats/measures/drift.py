@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import field
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +10,7 @@ from calibcli.stats.measures.if_calibrated import p_value
 from calibcli.stats.numerics import chi_squared_tail
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.levels import Levels, RunningValues
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 # Where a level has fewer rows the law is drawn.
 LEAST_EXPECTED = 100.0

@@ -3,7 +3,6 @@
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple, Self, TypeVar, cast
 
@@ -23,7 +22,7 @@ from calibcli.stats.numerics import skewed_quantile, stream
 from calibcli.stats.table import Floats, kernel
 from calibcli.stats.table.bins import BinnedTable, Bins, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table, open_variance
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 # Nine of ten calibrated scores show a value in the range by chance; so far its ends are in a normal law.
 NINE_OF_TEN = 0.9

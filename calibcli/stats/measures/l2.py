@@ -1,7 +1,6 @@
 """The l2 error over bins, debiased and as it is, its test and its bounds."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from calibcli.stats.numerics import crossing, normal_quantile, skewed_quantile
 from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 
 def debiased_l2(

@@ -1,7 +1,6 @@
 """Answers of several models to the same questions: each row has a score and a label of its own."""
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
 from functools import reduce
 from typing import Any, Self
 
@@ -15,7 +14,7 @@ from calibcli.stats.measures.scores import losses_of_rows
 from calibcli.stats.table import Floats, Integers, ScoreTable
 from calibcli.stats.table.classes import brier_of, log_loss_of
 from calibcli.stats.table.value_cells import worst_log_loss
-from calibcli.values import dataclass
+from calibcli.values import dataclass, fields, replace
 
 C = ClassMeasure
 

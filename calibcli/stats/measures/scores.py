@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -18,7 +17,7 @@ from calibcli.stats.measures.if_calibrated import Measures, of_mean
 from calibcli.stats.table import Floats
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.value_cells import ValueCells
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # Rates worked on at once: they fit the processor's cache.
 _CHUNK = 1 << 14

@@ -6,7 +6,6 @@ label, so that all that is said here holds given scores and columns.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -24,7 +23,7 @@ from calibcli.stats.numerics import crossing, normal_quantile, stream
 from calibcli.stats.table import Floats, Integers, Whole, narrow, numbered
 from calibcli.stats.table.crossed import CrossedCells, segments_within, sets_of_columns
 from calibcli.stats.table.sliced import KeyedSums
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 Booleans = npt.NDArray[np.bool_]
 Counts = Floats | Integers

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Literal, assert_never
 
@@ -19,7 +18,7 @@ from calibcli.stats.numerics import chi_squared_tail, incomplete_beta, stream
 from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table, hidden_range, open_variance, residuals
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 
 def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:

@@ -2,7 +2,6 @@
 
 import math
 from abc import abstractmethod
-from dataclasses import replace
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from calibcli.stats.recalibrators import Recalibrator, checked_scores, newton
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # Terms of the gradient are cut into multiples of 2^-26 and, of what is left, of 2^-52: integers, so that no
 # order of the rows changes their sums. With 2^36 rows these stay below 2^63.

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Self
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from calibcli.errors import NotConverged
 from calibcli.stats.recalibrators.newton import logistic
 from calibcli.stats.table import Floats, Integers, numbered
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # An intercept and a slope of all rows: held just so that labels which the score parts have a fit.
 GLOBAL, _WIDE = 2, 100.0

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import reduce
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -29,7 +28,7 @@ from calibcli.stats.table.levels import (
     number_words,
 )
 from calibcli.stats.table.sliced import Leaves
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 Flags = npt.NDArray[np.bool_]
 

@@ -1,7 +1,6 @@
 """Venn-Abers: two isotonic fits that differ in the label of the row asked about."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from typing import Annotated, ClassVar, Self
 
 import numpy as np
@@ -18,7 +17,7 @@ from calibcli.stats.table import Arrays, Floats, Integers, ScoreTable, frozen
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.derived import split_table, with_scores
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 
 def levels_with_one_more(rows: Integers, positive_rows: Integers) -> tuple[Floats, Floats]:

@@ -1,7 +1,6 @@
 """Rows grouped by distinct score: the one thing everything else reads."""
 
 from collections.abc import Iterable
-from dataclasses import fields
 from functools import cache
 from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args, get_origin
 
@@ -10,7 +9,7 @@ import numpy.typing as npt
 
 from calibcli.stats.numerics import Floats as Floats
 from calibcli.stats.numerics import Integers as Integers
-from calibcli.values import dataclass
+from calibcli.values import dataclass, fields
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

@@ -1,7 +1,6 @@
 """Tables of several classes: one for each, counted side by side, and sums that no table of one holds."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import field
 from functools import cache
 from typing import NamedTuple, Self
 
@@ -18,7 +17,7 @@ from calibcli.stats.table.grid import Table
 from calibcli.stats.table.running import Parts, distinct_at_least
 from calibcli.stats.table.sliced import COARSE_CELLS, KeyedSums, RunningSlices, coarse_cell
 from calibcli.stats.table.value_cells import ValueSums, worst_log_loss
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 # Scores from here on have a slot, and 0 has one: what lies between is as rare as it is small.
 _LEAST = 2.0**-64

@@ -9,7 +9,6 @@ References:
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from functools import cache
 from itertools import pairwise
 
@@ -19,7 +18,7 @@ import numpy.typing as npt
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table import Floats
 from calibcli.stats.table.grid import Table, residuals
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 # Divides 720,720, so the cells of a grid table lie inside these.
 MESH = 16_380

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from itertools import pairwise
 from typing import Self
@@ -13,7 +12,7 @@ import numpy as np
 from calibcli.errors import InputProblem
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.running import Parts
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # Whole numbers of at most so many different values are names of categories.
 MOST_CODES = 20

@@ -1,7 +1,6 @@
 """Sums of values over rows, and how often values of each size occurred, whatever the order of the rows."""
 
 import math
-from dataclasses import field
 from typing import Self
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from calibcli.stats.numerics import ExactSum
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.bins import segment_sums
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 # An octave has so many cells, from 2^-530 to 2^478: there is room for losses from 2^-64 to 2^12 times any
 # weight that may be read (from 1e-140 to 1e140). What is smaller counts as 0, what is larger as 2^478.

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from functools import cached_property
 from typing import NamedTuple
 
@@ -42,7 +41,7 @@ from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Partition, binned
 from calibcli.stats.table.classes import ClassSums, TopCells
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, fields
 
 
 class Moments(NamedTuple):

@@ -1,6 +1,5 @@
 """Two sets of probabilities of several classes on the same rows: differences of losses, row by row."""
 
-from dataclasses import field
 from typing import Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from calibcli.stats.measures.scores import losses_of_rows
 from calibcli.stats.table import ONCE, Floats, Integers, Weighing
 from calibcli.stats.table.classes import brier_of, log_loss_of
 from calibcli.stats.table.value_cells import worst_log_loss
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 JOINT = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER, ClassMeasure.ACCURACY)
 

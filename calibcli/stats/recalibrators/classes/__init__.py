@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Annotated, Self
 
 import numpy as np
@@ -23,7 +22,7 @@ from calibcli.options.numerals import plural
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.again import ClassBlock, ClassRowSource
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """The rows of a fit of all classes together, in an order that depends on their numbers alone."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import Self, TypeVar, cast
 
 import numpy as np
@@ -12,7 +11,7 @@ from calibcli.errors import InputProblem
 from calibcli.stats.recalibrators import classes
 from calibcli.stats.table import Floats, Integers, run_starts
 from calibcli.stats.table.again import ClassBlock, ClassRowSource
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 # Odd numbers that spread the bits of a row over a hash (splitmix64).
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
