@@ -1,8 +1,9 @@
 """Data classes that cost little to make: those of the standard library took half the time of `--help`.
 
-They are what `dataclasses.dataclass` makes, for type checkers, `fields` and `replace` as well, which stand here
-beside it. But `__init__` alone is written and compiled for each class, when the first value is made: a command
-makes values of few of the classes that it imports. What compares, shows, hashes, freezes and pickles is shared.
+They are what `dataclasses.dataclass` makes, for type checkers, `fields` and `replace` as well; these and
+`field` stand here beside it. But `__init__` alone is written and compiled for each class, when the first
+value is made: a command makes values of few of the classes that it imports. What compares, shows, hashes,
+freezes and pickles is shared.
 """
 
 import dataclasses

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from calibcli.ahead import Advance, Progress, unseen
 from calibcli.data import fault_words
-from calibcli.data.arrays import Booleans
 from calibcli.data.columns import ResolvedColumns, counted
 from calibcli.data.engines import Engine, ThreadEngine
 from calibcli.data.faults import FaultKind, Findings, RowSums
@@ -44,7 +43,7 @@ from calibcli.errors import CalibcliError, EmptyTable, InputProblem
 from calibcli.names import EXACT_LIMIT, DataFormat, IdKind, OnMissing, Sign, WeightMeaning
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSelection, RowSource
 from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
-from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing, merge_all
+from calibcli.stats.table import Booleans, Floats, Integers, ScoreTable, Weighing, merge_all
 from calibcli.stats.table.again import RowWork
 from calibcli.stats.table.grid import Table, digest
 from calibcli.stats.table.running import RunningTable

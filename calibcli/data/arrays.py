@@ -10,10 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from calibcli.errors import InputProblem
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Booleans, Floats, Integers
 from calibcli.values import dataclass
-
-Booleans = npt.NDArray[np.bool_]
 
 Column: TypeAlias = "pa.Array[Any]"
 

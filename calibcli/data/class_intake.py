@@ -6,11 +6,10 @@ from functools import lru_cache
 from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from calibcli.data import arrays
-from calibcli.data.arrays import Booleans, Column, Decoded
+from calibcli.data.arrays import Column, Decoded
 from calibcli.data.columns import ClassColumns
 from calibcli.data.faults import SUM_TOLERANCE, Fault, FaultKind, Places, RowSums
 from calibcli.data.fields import Labels, labels_of, on_scale
@@ -19,7 +18,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import OnRange, OnSum, Scale, ViewName
 from calibcli.options.numerals import is_whole, number_of, usual_name
 from calibcli.options.rows import SeveralClasses
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Booleans, Floats, Indices, Integers
 from calibcli.values import dataclass, replace
 
 NO_CLASS = -1
@@ -57,7 +56,7 @@ class ClassRows:
         """Whether the most probable class is the right one, shape (n,)."""
         return np.asarray(self.predicted == self.label)
 
-    def some(self, which: npt.NDArray[np.intp]) -> "ClassRows":
+    def some(self, which: Indices) -> "ClassRows":
         return ClassRows(self.probability[which], self.label[which], self.predicted[which], self.tied)
 
 

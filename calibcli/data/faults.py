@@ -8,11 +8,10 @@ from typing import Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.data.arrays import Booleans
 from calibcli.names import IdKind
 from calibcli.options.numerals import Spelling
 from calibcli.reports.input import MOST_POOLED
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Booleans, Floats, Indices, Integers
 from calibcli.values import dataclass, field, fields, replace
 
 Key = TypeVar("Key")
@@ -85,9 +84,7 @@ class Fault:
     highest: float = 0.0
 
     @classmethod
-    def among(
-        cls, rows: npt.NDArray[np.intp], values: Floats, places: "Places", *, value: str | None = None
-    ) -> "Fault":
+    def among(cls, rows: Indices, values: Floats, places: "Places", *, value: str | None = None) -> "Fault":
         """Return the fault of some of the rows that are left, which have these values."""
         shown = repr(float(values[0])) if value is None else value
         first = places.row(int(rows[0]))
@@ -298,7 +295,7 @@ class Places:
         """Return the row of the file of each of the `count` rows that are left, counted from 0."""
         return self.before + (np.arange(count) if self.kept is None else self.kept)
 
-    def some(self, which: npt.NDArray[np.intp]) -> "Places":
+    def some(self, which: Indices) -> "Places":
         return Places(self.before, which if self.kept is None else self.kept[which])
 
     def select(self, column: npt.NDArray[Number]) -> npt.NDArray[Number]:

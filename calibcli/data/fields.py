@@ -9,12 +9,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from calibcli.data import arrays
-from calibcli.data.arrays import Booleans, Column
+from calibcli.data.arrays import Column
 from calibcli.data.faults import HEAVIEST, LIGHTEST, MOST_LABELS, Fault, FaultKind, Findings, Places
 from calibcli.names import OnRange, Scale
 from calibcli.options.numerals import number_name, number_of, usual_name
 from calibcli.options.rows import Columns
-from calibcli.stats.table import Floats, Integers, run_starts
+from calibcli.stats.table import Booleans, Floats, Indices, Integers, run_starts
 from calibcli.values import dataclass
 
 
@@ -87,7 +87,7 @@ class Labels:
         return [self.text(int(row)) for row in (order if places.kept is None else places.kept[order])]
 
 
-def _first_rows(codes: npt.NDArray[np.generic]) -> npt.NDArray[np.intp]:
+def _first_rows(codes: npt.NDArray[np.generic]) -> Indices:
     """Return where each different code stands first, ascending; a few more than a message can list."""
     other = np.flatnonzero(codes != codes[:1])
     if not other.size or (codes[other] == codes[other[0]]).all():
@@ -197,7 +197,7 @@ def _reads_like(text: str, positive: str) -> bool:
 def _of_numbers(column: Column, positive: str | None) -> Labels:
     """Compare numbers as they are stored: rounding to a boolean would take 0.5 for true."""
     missing: Booleans | None
-    values: npt.NDArray[np.int64] | Floats
+    values: Integers | Floats
     if pa.types.is_integer(column.type):
         values, missing = cast("Integers", np.from_dlpack(arrays.without_nulls(column))), arrays.nulls(column)
     else:

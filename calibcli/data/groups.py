@@ -15,12 +15,12 @@ import numpy as np
 import pyarrow as pa
 
 from calibcli.data import arrays
-from calibcli.data.arrays import Booleans, Column
+from calibcli.data.arrays import Column
 from calibcli.data.faults import Fault, FaultKind, Findings, Places
 from calibcli.data.row_ids import Identities, first_respelled, was_renamed
 from calibcli.options.numerals import Spelling, is_respelled, number_name, number_of, usual_name
 from calibcli.options.rows import MapColumns
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Booleans, Floats, Integers
 from calibcli.stats.table.levels import Mixed
 from calibcli.values import dataclass, field
 

@@ -5,11 +5,10 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from calibcli.data import arrays
-from calibcli.data.arrays import Booleans, Column, Decoded
+from calibcli.data.arrays import Column, Decoded
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fault_words import not_numbers, problem_of
 from calibcli.data.faults import MOST_LABELS, Fault, FaultKind, Findings, Places
@@ -38,7 +37,7 @@ from calibcli.data.groups import (
 from calibcli.data.row_ids import Fingerprints, Identities, identities_of
 from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, OnRange, WeightMeaning
-from calibcli.stats.table import Floats, Integers, Weighing
+from calibcli.stats.table import Booleans, Floats, Indices, Integers, Weighing
 from calibcli.stats.table.levels import Mixed
 from calibcli.values import dataclass, replace
 
@@ -95,7 +94,7 @@ class Rows:
         """What rows count for."""
         return Weighing(self.counts, self.weight)
 
-    def kept(self, which: npt.NDArray[np.intp]) -> "Rows":
+    def kept(self, which: Indices) -> "Rows":
         """Return some of the rows, with the first score column alone."""
         counts, weight = self.weighing.of(which)
         places = self.places.some(which)

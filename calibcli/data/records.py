@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from calibcli.errors import InputProblem
 from calibcli.options.numerals import plural
+from calibcli.stats.numerics import Booleans, Integers
 from calibcli.values import dataclass
 
 BOM = b"\xef\xbb\xbf"
@@ -32,7 +33,7 @@ _LINE_END = re.compile(rb"\r\n?|\n")
 _SOMETHING = re.compile(rb"[^\r\n]")
 _TWICE = 'a quote within a quoted field is written twice, as in "5"" pipe", and not as \\"'
 Bytes = npt.NDArray[np.uint8]
-Positions = npt.NDArray[np.int64]
+Positions = Integers
 # A bit for each byte, the first one lowest.
 Words = npt.NDArray[np.uint64]
 _ONE, _LAST = np.uint64(1), np.uint64(63)
@@ -134,8 +135,8 @@ class QuotedLines:
     text: Positions
     separators: Positions
     outside: Positions
-    begins: npt.NDArray[np.bool_]
-    ends: npt.NDArray[np.bool_]
+    begins: Booleans
+    ends: Booleans
     around: Words
 
     def opening(self, text: int) -> int:
@@ -252,7 +253,7 @@ def _line_ends(block: Block) -> Positions:
     return np.flatnonzero(ends)
 
 
-def _bits(mask: npt.NDArray[np.bool_]) -> Words:
+def _bits(mask: Booleans) -> Words:
     """Return a bit for each byte."""
     packed = np.packbits(mask, bitorder="little")
     if packed.size % 8:
@@ -282,8 +283,8 @@ def _next_to(words: Words, step: int) -> Words:
     return found
 
 
-def _bits_at(words: Words, places: Positions) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = (words[places >> 6] >> (places & 63).astype(np.uint64)) & _ONE == _ONE
+def _bits_at(words: Words, places: Positions) -> Booleans:
+    found: Booleans = (words[places >> 6] >> (places & 63).astype(np.uint64)) & _ONE == _ONE
     return found
 
 
@@ -351,7 +352,7 @@ def _quoted(content: bytes, delimiter: str, start: int) -> tuple[Words, tuple[in
 
 
 def _by_runs(
-    characters: Bytes, quotes: Positions, at_edge: npt.NDArray[np.bool_], start: int
+    characters: Bytes, quotes: Positions, at_edge: Booleans, start: int
 ) -> tuple[Positions, tuple[int, int] | None]:
     """Return what `_quoted` does, for any quotes.
 

@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from calibcli.data import arrays
-from calibcli.data.arrays import Booleans, Column
+from calibcli.data.arrays import Column
 from calibcli.options.numerals import MOST_DIGITS, Spelling, is_respelled
-from calibcli.stats.table import Integers
+from calibcli.stats.table import Booleans, Integers
 from calibcli.values import dataclass
 
 Fingerprints = npt.NDArray[np.uint64]

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from calibcli.data.arrays import Booleans, Column, Decoded, places_in, plain
+from calibcli.data.arrays import Column, Decoded, places_in, plain
 from calibcli.data.columns import ResolvedColumns
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Scale
 from calibcli.options.numerals import in_full, number_of
 from calibcli.options.rows import ScoreMap, names_of
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Booleans, Floats, Integers
 from calibcli.values import dataclass
 
 # What every reader of CSV takes for a missing number, as texts of other formats are taken, too.

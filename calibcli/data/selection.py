@@ -8,13 +8,14 @@ from typing import NoReturn, cast
 import numpy as np
 import pyarrow as pa
 
-from calibcli.data.arrays import Booleans, Column, is_number, nulls, places_in, plain, value_type
+from calibcli.data.arrays import Column, is_number, nulls, places_in, plain, value_type
 from calibcli.data.groups import can_be_groups, groups_of
 from calibcli.data.row_ids import Fingerprints, mixed
 from calibcli.errors import InputProblem
 from calibcli.names import Purpose, Sign
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.numerals import number_name, number_of, out_of_order, usual_name, without_digits
+from calibcli.stats.numerics import Booleans
 from calibcli.values import dataclass, replace
 
 _TRUTHS = ("true", "false")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from calibcli.ahead import made_ahead
-from calibcli.data.arrays import Booleans
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.faults import Findings
 from calibcli.data.fragments import Piece, batches_of
@@ -20,7 +19,7 @@ from calibcli.data.readers import Fragment, reader_of
 from calibcli.data.row_ids import Fingerprints
 from calibcli.errors import CalibcliError, InputProblem, UsageProblem
 from calibcli.names import MOST_IDENTITIES, OF_DISTRIBUTIONS, MeasureName, WeightMeaning
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Booleans, Floats, Integers
 from calibcli.stats.table.grid import GridAccumulator
 from calibcli.stats.table.running import Partial, RunningTable
 from calibcli.values import dataclass, field, replace

@@ -20,9 +20,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from calibcli.data import arrays
-from calibcli.data.arrays import Booleans, Column
+from calibcli.data.arrays import Column
 from calibcli.names import Sign
 from calibcli.options.numerals import is_whole, number_name, number_of
+from calibcli.stats.numerics import Booleans, Floats
 
 _DAY = r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
 _CLOCK = r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(\.[0-9]{1,12})?)?"
@@ -91,7 +92,7 @@ def _named(column: Column, name: Callable[[Any], str]) -> Column:
 def _names_of_floats(column: Column) -> Column:
     if not pa.types.is_float64(column.type):
         column = column.cast(pa.float64())
-    values = cast("npt.NDArray[np.float64]", np.from_dlpack(arrays.without_nulls(column)))
+    values = cast("Floats", np.from_dlpack(arrays.without_nulls(column)))
     missing = arrays.nulls(column)
     gone = np.isnan(values)
     if missing is not None:
@@ -180,7 +181,7 @@ def can_be_compared(kind: pa.DataType) -> bool:
     return numbers or times or isinstance(kind, pa.UuidType)
 
 
-def in_double(values: "npt.NDArray[Any]") -> "npt.NDArray[np.float64]":
+def in_double(values: "npt.NDArray[Any]") -> "Floats":
     """Return long doubles as doubles."""
     doubles = values.astype(np.float64)
     rounded = (np.abs(doubles) >= _EXACT) & (doubles.astype(values.dtype) != values) & ~np.isnan(doubles)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import assert_never
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.data.fields import on_scale
 from calibcli.errors import UsageProblem
@@ -44,7 +43,7 @@ from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.recalibrators.smooth import Smooth
 from calibcli.stats.recalibrators.spline import Spline, bends_at_knots, slopes_at_knots
 from calibcli.stats.recalibrators.venn_abers import VennAbers
-from calibcli.stats.table import Floats
+from calibcli.stats.table import Booleans, Floats, Integers
 from calibcli.stats.table.bins import bin_index
 from calibcli.values import dataclass
 from calibcli.version import __version__
@@ -75,8 +74,7 @@ def turning_points(knots: Floats, values: Floats) -> Floats:
     return np.unique(np.concatenate(found))
 
 
-Ordinals = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+Ordinals = Integers
 
 
 def ordinals_of(numbers: Floats) -> Ordinals:
@@ -112,7 +110,7 @@ def steps_of_scaling_binning(recalibrator: ScalingBinning) -> tuple[Floats, Floa
 def _crossings(recalibrator: ScalingBinning, low: Ordinals, high: Ordinals, *, level: int) -> Ordinals:
     """Return the first number of each stretch that lies on the other side of an edge than its beginning."""
 
-    def above(scores: Floats) -> Flags:
+    def above(scores: Floats) -> Booleans:
         bins = bin_index(recalibrator.table.edges, recalibrator.base.predict(scores))
         return np.asarray(bins > level)
 
@@ -120,7 +118,7 @@ def _crossings(recalibrator: ScalingBinning, low: Ordinals, high: Ordinals, *, l
     return _first(lambda scores: above(scores) != before, low, high)
 
 
-def _first(holds: Callable[[Floats], Flags], low: Ordinals, high: Ordinals) -> Ordinals:
+def _first(holds: Callable[[Floats], Booleans], low: Ordinals, high: Ordinals) -> Ordinals:
     """Return the place of the first number behind each low one for which a condition holds, by halving."""
     while np.any(low + 1 < high):
         # Half of each, since their sum may be too large, as may their difference.
@@ -252,7 +250,7 @@ def _beside(scores: Floats) -> Floats:
     return _least_number(lambda score: np.exp(np.minimum(score, 0.0)) >= wanted, wanted.size)
 
 
-def _least_number(enough: Callable[[Floats], Flags], count: int) -> Floats:
+def _least_number(enough: Callable[[Floats], Booleans], count: int) -> Floats:
     """Return the least number for which each condition holds, found by halving; infinity where none does."""
     ends = (ordinals_of(np.full(count, end)) for end in (-np.inf, np.inf))
     return numbers_at(_first(enough, *ends))

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.names import AxisScale, PlotKind
 from calibcli.options.numerals import percent
@@ -23,7 +22,7 @@ from calibcli.stats.curves.limits import (
     unbroken,
 )
 from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, SmoothCurve
-from calibcli.stats.numerics import Floats
+from calibcli.stats.numerics import Floats, Integers
 from calibcli.values import dataclass, field
 
 _BRAILLE = 0x2800
@@ -106,7 +105,7 @@ class Canvas:
         inside = (column >= 0) & (column < wide * self.width) & (row >= 0) & (row < high * self.height)
         self._dot(column[inside], high * self.height - 1 - row[inside])
 
-    def _dot(self, column: npt.NDArray[np.int64], row: npt.NDArray[np.int64]) -> None:
+    def _dot(self, column: Integers, row: Integers) -> None:
         """Set dots, counted from the upper left."""
         wide, high = self.letters.dots
         if (wide, high) == (1, 1):

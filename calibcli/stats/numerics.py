@@ -17,6 +17,8 @@ from calibcli.names import Purpose
 # The arrays of the house; tables hand them on with their columns.
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.intp]
 
 # Where a and b are both at least this they are near enough to the normal law to integrate. Where one alone is
 # far above it the continued fraction loses digits on its side, and the binomial terms are added up.

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from calibcli.data.arrays import (
-    Booleans,
     Column,
     booleans,
     bytes_scalar,
@@ -25,7 +24,7 @@ from calibcli.data.values import names_of
 from calibcli.data.writers import Output
 from calibcli.data.writers.csv import Added, Write
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.stats.table import Integers
+from calibcli.stats.table import Booleans, Integers
 from calibcli.values import dataclass
 
 _TO_ESCAPE = r'[\x00-\x1f"\\]'

@@ -1,7 +1,6 @@
 """Bars from a base, how many rows they hold, the error as the area beside them, and bands."""
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
@@ -13,7 +12,7 @@ from calibcli.names import AxisScale
 from calibcli.show.figures.look import Look, mixed
 from calibcli.show.figures.page import COUNT, Entry, Panel, inches_of, inches_wide
 from calibcli.stats.curves.limits import Limits, Spread, has_band
-from calibcli.stats.numerics import Floats
+from calibcli.stats.numerics import Floats, Integers
 from calibcli.values import dataclass
 
 DARKER = "Stronger colour where more rows are."
@@ -92,7 +91,7 @@ class Bars:
     lower: Floats
     upper: Floats
     base: Floats
-    rows: npt.NDArray[np.int64]
+    rows: Integers
 
 
 def draw_bars(panel: Panel, bars: Bars, *, counted: bool = True) -> None:

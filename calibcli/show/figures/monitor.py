@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -16,7 +15,7 @@ from calibcli.show.figures.look import DASHES, Look
 from calibcli.show.figures.page import Entry, Page, Panel, Sheet, Words, new_page
 from calibcli.show.words import capital
 from calibcli.stats.curves.monitor import MonitorCurve, Starts, with_fewer_looks
-from calibcli.stats.numerics import Floats
+from calibcli.stats.numerics import Booleans, Floats
 
 _MOST_LOOKS, _MOST_DOTS = 1_000, 60
 # Of the threshold's power of ten: wealth beyond these is drawn at the edges.
@@ -180,7 +179,7 @@ def _draw_line(
     *,
     colour: str,
     steps: bool = False,
-    inside: npt.NDArray[np.bool_] | None = None,
+    inside: Booleans | None = None,
 ) -> None:
     """Draw a line, with a dot at each look where there are few; the last has one always."""
     axes, look, shape = panel.main, panel.look, "steps-post" if steps else "default"

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -55,7 +54,7 @@ from calibcli.stats.curves.reliability import (
     SmoothCurve,
     no_skill,
 )
-from calibcli.stats.numerics import Floats
+from calibcli.stats.numerics import Floats, Indices
 from calibcli.stats.table.bins import NEARLY_ALL
 from calibcli.values import dataclass
 
@@ -367,7 +366,7 @@ def _draw_dots(panel: Panel, curve: Strokes, dark: Floats) -> None:
             axes.plot([x, x], ends, **look.stroke(ink, 0.7), zorder=2.5)
 
 
-def _pieces(curve: Strokes) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def _pieces(curve: Strokes) -> tuple[Indices, Indices]:
     """Return start and end of each piece of curve that is not a gap."""
     seen = ~np.isnan(curve.x)
     start = np.flatnonzero(seen[:-1] & seen[1:])

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -19,7 +18,7 @@ from calibcli.show.figures.page import Entry, Words
 from calibcli.stats.curves import Picture, curves_of
 from calibcli.stats.curves.limits import Extent, Limits, limits_of
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
-from calibcli.stats.numerics import Floats
+from calibcli.stats.numerics import Booleans, Floats
 from calibcli.values import dataclass
 
 # Thresholds nearer to 0 or 1 than this are not looked at by log-odds.
@@ -39,7 +38,7 @@ class ThresholdAxis:
     def by_log_odds(self) -> bool:
         return self.scale is AxisScale.LOGIT
 
-    def shown(self, at: Floats) -> npt.NDArray[np.bool_]:
+    def shown(self, at: Floats) -> Booleans:
         return np.asarray((at >= self.x[0]) & (at <= self.x[1]))
 
     def show(self, axes: Axes, y: tuple[float, float]) -> None:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Literal, Self, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.codec import ABSENT, HIDDEN, Between, Declared, Node, Size, Thing
-from calibcli.stats.numerics import Floats, crossing
+from calibcli.stats.numerics import Floats, Indices, crossing
 from calibcli.values import dataclass
 
 # Tables with more cells than this are summed through the moments of their residuals.
@@ -158,7 +157,7 @@ class GroupedResiduals(ErrorBets):
         *,
         positive: Floats,
         negative: Floats,
-        starts: npt.NDArray[np.intp],
+        starts: Indices,
         places: Floats | None = None,
     ) -> None:
         self.rows = float(positive.sum() + negative.sum())
@@ -384,7 +383,7 @@ class Signed:
 
     plus: Quadratic
     minus: Quadratic
-    starts: npt.NDArray[np.intp]
+    starts: Indices
     share: float
 
 

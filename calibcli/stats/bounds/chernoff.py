@@ -16,9 +16,8 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from calibcli.stats.numerics import Floats
+from calibcli.stats.numerics import Booleans, Floats
 from calibcli.values import dataclass, field
 
 # Bets are sought from the first over a mean of v (1 - v), and not beyond the largest.
@@ -303,7 +302,7 @@ def _between(x: Floats, y: Floats, parts: int) -> tuple[Floats, Floats]:
     return np.append(new.ravel(), x[-1]), np.append(value.ravel(), y[-1])
 
 
-def _uneven(x: Floats, y: Floats) -> npt.NDArray[np.bool_]:
+def _uneven(x: Floats, y: Floats) -> Booleans:
     """Whether values bend so much within each step that cubics may miss them."""
     step, rise = x[1:] - x[:-1], y[1:] - y[:-1]
     slope = rise / step

@@ -13,9 +13,8 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from calibcli.stats.table import Floats, Integers, run_starts
+from calibcli.stats.table import Floats, Indices, Integers, run_starts
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.grid import Table, open_variance
 from calibcli.values import dataclass
@@ -42,7 +41,7 @@ _AT_ONCE, _CELLS_AT_ONCE = 64, 64_000
 # Drawing a surprise costs as much as drawing the labels of so many cells.
 _COST_OF_A_SURPRISE = 8
 
-Starts = npt.NDArray[np.intp]
+Starts = Indices
 
 
 @dataclass(frozen=True, slots=True, eq=False)

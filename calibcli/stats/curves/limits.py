@@ -11,7 +11,7 @@ import numpy.typing as npt
 from calibcli.names import AxisScale
 from calibcli.options.numerals import percent, rough_percent
 from calibcli.stats.curves.reliability import BinnedCurve, SmoothCurve
-from calibcli.stats.numerics import Floats
+from calibcli.stats.numerics import Floats, Indices
 from calibcli.stats.table import Arrays, run_starts
 from calibcli.values import dataclass, replace
 
@@ -309,7 +309,7 @@ def _closer(low: float, high: float) -> tuple[float, float]:
     return max(0.0, start), min(1.0, stop)
 
 
-Places = npt.NDArray[np.intp]
+Places = Indices
 
 PARTS = 1_024
 
@@ -397,7 +397,7 @@ def band_sentence(band: str, ends: Floats, *, called: str = "Grey") -> str:
     return f"{called}: {band}." if has_band(ends) else f"{band[:1].upper()}{band[1:]}."
 
 
-def unbroken(x: Floats) -> list[npt.NDArray[np.intp]]:
+def unbroken(x: Floats) -> list[Indices]:
     """Return the places of each stretch of a curve without gaps, which are NaN."""
     places = np.flatnonzero(~np.isnan(x))
     breaks = np.flatnonzero(np.diff(places) > 1) + 1

@@ -3,10 +3,9 @@
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.names import PlotKind
-from calibcli.stats.table import Arrays, Floats, Integers
+from calibcli.stats.table import Arrays, Booleans, Floats, Integers
 from calibcli.values import dataclass, replace
 
 
@@ -59,7 +58,7 @@ class MonitorCurve(Arrays):
     limit: float | None
     measure: str
     own: Floats
-    stands_out: npt.NDArray[np.bool_]
+    stands_out: Booleans
     passed_at: int | None = None
     failed_at: int | None = None
     since_first: bool = True

@@ -1,14 +1,11 @@
 """Parts of the rows: segments as points or as cells of a table, and groups in an order, such as months."""
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.names import PlotKind
-from calibcli.stats.numerics import Floats
+from calibcli.stats.numerics import Booleans, Floats
 from calibcli.stats.table import Arrays
 from calibcli.values import dataclass
-
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +24,7 @@ class SegmentPoints(Arrays):
     bias: Floats
     lower: Floats
     upper: Floats
-    stands_out: Flags
+    stands_out: Booleans
     names: tuple[str, ...]
     listed: tuple[int, ...]
     confidence: float
@@ -58,13 +55,13 @@ class SegmentCells(Arrays):
     bias: Floats
     lower: Floats
     upper: Floats
-    stands_out: Flags
+    stands_out: Booleans
     confidence: float
 
     kind = PlotKind.HEATMAP
 
     @property
-    def is_tested(self) -> Flags:
+    def is_tested(self) -> Booleans:
         """Which cells have an interval."""
         return ~np.isnan(self.lower)
 
@@ -97,11 +94,11 @@ class TrendCurve(Arrays):
         return self.score + self.bias
 
     @property
-    def too_low(self) -> Flags:
+    def too_low(self) -> Booleans:
         """Where scores are shown to be too low."""
         return np.asarray(self.lower > 0.0, np.bool_)
 
     @property
-    def too_high(self) -> Flags:
+    def too_high(self) -> Booleans:
         """Where scores are shown to be too high."""
         return np.asarray(self.upper < 0.0, np.bool_)

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.errors import EmptyTable
 from calibcli.names import Benefit, PlotKind
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import SHARES, Shares
 from calibcli.stats.curves.reliability import refuse_empty
-from calibcli.stats.table import Arrays, Floats, Integers, ScoreTable, grouped
+from calibcli.stats.table import Arrays, Booleans, Floats, Indices, Integers, ScoreTable, grouped
 from calibcli.stats.table.again import Rows, reread
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.derived import cells_as_scores
@@ -99,7 +98,7 @@ def thresholds_of(table: Table, at: Sequence[float] | None = None) -> Thresholds
     )
 
 
-def cut_cells(table: Table, at: Sequence[float]) -> npt.NDArray[np.intp]:
+def cut_cells(table: Table, at: Sequence[float]) -> Indices:
     """Return the positions of the cells of a grid table that may hold scores on both sides of a threshold."""
     if not isinstance(table, GridTable) or not table.distinct:
         return np.zeros(0, np.intp)
@@ -167,8 +166,6 @@ def _ends(upper: Floats, reached: Floats, *, base: float) -> tuple[float, float]
 
 
 Range = tuple[float, float]
-
-Truths = npt.NDArray[np.bool_]
 
 # Ranges of thresholds shorter than this part of the longest are not told of.
 _SHORT = 0.01
@@ -371,7 +368,7 @@ def standardised_ends(shares: Shares, odds: Floats) -> tuple[Floats, Floats]:
     return end(1.0), end(-1.0)
 
 
-def _ranges(at: Floats, holds: Truths) -> tuple[Range, ...]:
+def _ranges(at: Floats, holds: Booleans) -> tuple[Range, ...]:
     """Return the ranges of thresholds between the first and the last point of each run."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], holds, [False])).astype(np.int8)))
     found = [(float(at[start]), float(at[stop - 1])) for start, stop in edges.reshape(-1, 2)]

@@ -5,13 +5,12 @@ from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.codec import INLINE, Between, Declared
 from calibcli.names import MeasureName
 from calibcli.stats.bounds import betting
 from calibcli.stats.gates.cells import SPARSE, Partition, Sums
-from calibcli.stats.table import Floats, run_starts
+from calibcli.stats.table import Floats, Indices, run_starts
 from calibcli.stats.table.grid import UNIT
 from calibcli.values import dataclass
 
@@ -41,7 +40,7 @@ class Factors:
     """
 
     values: Floats
-    starts: npt.NDArray[np.intp]
+    starts: Indices
     places: Floats
     steepness: float = 1.0
     bend: float = 0.0

@@ -14,14 +14,13 @@ from operator import add
 from typing import Annotated, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.codec import ABSENT, DIFFERENT, OR_NULL, Ascending, Between, Declared, Kept, Node, Size
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning
 from calibcli.options.numerals import plural
 from calibcli.stats.recalibrators.segments import SegmentColumn
-from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts, sliced
+from calibcli.stats.table import Floats, Indices, Integers, ScoreTable, run_starts, sliced
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins, bin_index, equal_width_edges, segment_sums
 from calibcli.stats.table.grid import UNIT, GridTable, Table, placed
@@ -381,7 +380,7 @@ def _summed_at(
     return Sums.at(place[starts].tolist(), columns, size=partition.size)
 
 
-def _summed(value: Integers, rows: Integers | None, starts: npt.NDArray[np.intp]) -> list[int]:
+def _summed(value: Integers, rows: Integers | None, starts: Indices) -> list[int]:
     """Return the sum of value * rows over each segment exactly, whatever its size.
 
     Values are cut into pieces of so few bits that no sum of them times their rows passes 62 bits.

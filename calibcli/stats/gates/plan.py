@@ -26,7 +26,7 @@ from calibcli.stats.measures.l2 import lower_bound, upper_bound
 from calibcli.stats.measures.segments import Crossed, Segments, columns_of, in_segment, joined, subset
 from calibcli.stats.measures.smooth_ece import norm_may_stray, stakes_for, weighed
 from calibcli.stats.numerics import crossing, stream
-from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
+from calibcli.stats.table import Booleans, Floats, Indices, Integers, ScoreTable, run_starts
 from calibcli.stats.table.bins import Bins, binned, segment_sums
 from calibcli.stats.table.grid import Table, residuals
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH, residual_series
@@ -54,7 +54,7 @@ class Population:
     score: Floats
     share: Floats
     rate: Floats
-    starts: npt.NDArray[np.intp]
+    starts: Indices
     places: Floats
     words: str = CALIBRATED
 
@@ -233,8 +233,6 @@ def _log_products(
     return lambda place: np.asarray(sums[..., place, :])
 
 
-Flags = npt.NDArray[np.bool_]
-
 _OVERSAMPLING = 8
 
 
@@ -258,7 +256,7 @@ class Gate:
         """The error probability of the wanted verdict."""
         return self.ground.delta if self.passes else self.ground.fail_delta
 
-    def concludes(self, rows: int | Integers, positive: Integers) -> Flags:
+    def concludes(self, rows: int | Integers, positive: Integers) -> Booleans:
         """Whether so many rows, of which so many have label 1, are judged."""
         enough = np.minimum(positive, rows - positive) >= LEAST_RARER
         return np.asarray(enough & (rows >= self.ground.least_rows))
@@ -335,7 +333,7 @@ def share_by_theorem(looks: Looks, rows: int, times: int) -> float:
     return float(np.mean(value - math.sqrt(bins / rows) - margin > gate.limit))
 
 
-def _by_bets(gate: Gate, tables: Tables) -> Flags:
+def _by_bets(gate: Gate, tables: Tables) -> Booleans:
     stakes = betting.stakes_of_gate(int(tables.count[0].sum()), gate.ground.variance, delta=gate.delta)
     found = log_evidence(
         tables.count,
@@ -348,7 +346,7 @@ def _by_bets(gate: Gate, tables: Tables) -> Flags:
     return np.asarray(found >= -math.log(gate.delta))
 
 
-def _by_rates(gate: Gate, tables: Tables) -> Flags:
+def _by_rates(gate: Gate, tables: Tables) -> Booleans:
     given = np.zeros(tables.count.shape[0], np.bool_)
     occupied = (tables.count > 0).sum(axis=-1)
     for number in np.unique(occupied).tolist():
@@ -357,7 +355,7 @@ def _by_rates(gate: Gate, tables: Tables) -> Flags:
     return given
 
 
-def _by_rates_of(gate: Gate, tables: Tables, *, bins: int) -> Flags:
+def _by_rates_of(gate: Gate, tables: Tables, *, bins: int) -> Booleans:
     """Judge tables with equally many values that occur."""
     delta = gate.delta if gate.passes else each_of(bins, gate.delta) / 2.0
     some, score = tables.count > 0, np.broadcast_to(tables.population.score, tables.count.shape)
@@ -371,7 +369,7 @@ def _by_rates_of(gate: Gate, tables: Tables, *, bins: int) -> Flags:
     return np.asarray((np.maximum(high - score, score - low).max(axis=-1) <= gate.limit) & seen)
 
 
-def _by_order(gate: Gate, tables: Tables) -> Flags:
+def _by_order(gate: Gate, tables: Tables) -> Booleans:
     """Judge as few tables as it takes to find from which value of sum G on the verdict is given."""
     order = _in_order(gate, tables)
     low, high = 0, order.size
@@ -396,7 +394,7 @@ def _so_many(gate: Gate, tables: Tables, *, wanted: int) -> bool:
     return given >= wanted
 
 
-def _in_order(gate: Gate, tables: Tables) -> npt.NDArray[np.intp]:
+def _in_order(gate: Gate, tables: Tables) -> Indices:
     """Return the places of the tables, those with the most to say for the verdict first."""
     population, count, ones = tables.population, tables.count, tables.ones
     if population.score.size == 1:
@@ -413,7 +411,7 @@ def _in_order(gate: Gate, tables: Tables) -> npt.NDArray[np.intp]:
     return np.argsort(size if gate.passes else -size, kind="stable")
 
 
-def _one_by_one(gate: Gate, tables: Tables) -> Flags:
+def _one_by_one(gate: Gate, tables: Tables) -> Booleans:
     return np.array([is_given(gate, tables.at(place)) for place in range(tables.count.shape[0])])
 
 
@@ -524,7 +522,7 @@ class Simulated:
     effort: Effort
     decides: Callable[[Gate, ScoreTable], bool] = _judged
     size: Callable[[Floats, Floats], float] = _mean
-    many: Callable[[Gate, Tables], Flags] = _one_by_one
+    many: Callable[[Gate, Tables], Booleans] = _one_by_one
     at_once: bool = False
     ordered: bool = False
 

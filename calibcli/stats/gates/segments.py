@@ -29,7 +29,6 @@ from calibcli.stats.measures.segments import (
     ANY,
     LEAST_SPREAD,
     BiasEnds,
-    Booleans,
     Crossed,
     Entries,
     Segments,
@@ -43,7 +42,7 @@ from calibcli.stats.measures.segments import (
     segments_of,
     subset,
 )
-from calibcli.stats.table import Floats, Integers, run_starts
+from calibcli.stats.table import Booleans, Floats, Integers, run_starts
 from calibcli.stats.table.grid import UNIT, Table
 from calibcli.values import dataclass, replace
 

@@ -66,7 +66,7 @@ from calibcli.stats.gates.segments import (
 )
 from calibcli.stats.measures import HELD_OUT
 from calibcli.stats.measures.segments import ANY
-from calibcli.stats.numerics import stream
+from calibcli.stats.numerics import Floats, Integers, stream
 from calibcli.stats.table.bins import binned, segment_sums
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass, field, replace
@@ -226,7 +226,7 @@ def own_error(sums: Sums, partition: Partition) -> OwnError:
     table = table_of(sums, partition)
     starts, rows, expected = binned(table, partition.as_bins).starts, table.rows, table.rows * table.score
 
-    def errors(ones: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def errors(ones: Integers | Floats) -> Floats:
         gaps = np.abs(segment_sums(ones - expected, starts))
         return np.asarray(np.minimum(gaps.sum(axis=-1) / table.total_rows, 1.0))
 

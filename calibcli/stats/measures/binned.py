@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.names import Binning, MeasureName, Target
 from calibcli.stats.bounds import Interval
@@ -15,7 +14,7 @@ from calibcli.stats.measures import HELD_OUT, UNKNOWN, Estimate, Reference, devi
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, least_error
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Measures, Settings, of_draws
 from calibcli.stats.numerics import normal_quantile
-from calibcli.stats.table import Floats
+from calibcli.stats.table import Floats, Indices
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, equal_mass_ends, segment_sums
 from calibcli.stats.table.grid import Table, residuals
 from calibcli.values import dataclass, replace
@@ -263,7 +262,7 @@ MOST_BINS = 4_096
 
 _NO_INTERVAL = "no interval: the bins are chosen by the labels, which voids every bound"
 
-Starts = npt.NDArray[np.intp]
+Starts = Indices
 
 
 def sweep_ece(table: Table) -> Estimate:

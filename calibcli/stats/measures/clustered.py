@@ -6,7 +6,6 @@ from operator import attrgetter
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.errors import InputProblem
 from calibcli.names import MeasureName, Target, TestName
@@ -17,7 +16,7 @@ from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, Estimate, TestRe
 from calibcli.stats.measures.differences import PAIRED, PAIRED_METHOD, Difference
 from calibcli.stats.measures.tests import CombinedTest
 from calibcli.stats.numerics import student_quantile
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Booleans, Floats, Integers
 from calibcli.stats.table.running import Parts
 from calibcli.stats.table.sliced import NOTHING, KeyedSums, Name, Registry, summed
 from calibcli.values import dataclass, replace
@@ -109,11 +108,11 @@ class ClusterSums:
         self,
         key: Integers,
         score: Floats,
-        label: npt.NDArray[np.bool_],
+        label: Booleans,
         *,
         names: Sequence[Name] = ((),),
         code: Integers | None = None,
-        weight: npt.NDArray[np.int64] | Floats | None = None,
+        weight: Integers | Floats | None = None,
     ) -> None:
         residual = label - score
         loss = np.zeros_like(score)

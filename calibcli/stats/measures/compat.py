@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import TypeGuard, assert_never
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.errors import NotConverged
 from calibcli.names import GAVE_ZERO, CompatTool, MeasureName, TestName
@@ -14,7 +13,7 @@ from calibcli.stats.measures import rate_of
 from calibcli.stats.measures.scores import certain_and_wrong
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.recalibrators.newton import Points, log_loss, logistic, minimise
-from calibcli.stats.table import Floats, Integers, ScoreTable
+from calibcli.stats.table import Booleans, Floats, Integers, ScoreTable
 from calibcli.values import dataclass
 
 
@@ -68,7 +67,7 @@ class OrderedRows:
     """Rows in an order, for tools whose numbers depend on it."""
 
     score: Floats
-    label: npt.NDArray[np.bool_]
+    label: Booleans
     order: str = "that of the input"
 
     @classmethod

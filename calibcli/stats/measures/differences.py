@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Annotated, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.codec import HIDDEN, INLINE, AnyNumber, Declared
 from calibcli.names import GAVE_ZERO, RANKED, ClassMeasure, ComparisonName, MeasureName, Target
@@ -35,7 +34,7 @@ from calibcli.stats.measures.scores import (
     weighted_values,
 )
 from calibcli.stats.numerics import ExactSum, normal_quantile
-from calibcli.stats.table import ONCE, Floats, Weighing
+from calibcli.stats.table import ONCE, Booleans, Floats, Weighing
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.value_cells import ValueSums, worst_log_loss
 from calibcli.values import dataclass, field, replace
@@ -207,7 +206,7 @@ class PairedSums:
         self,
         first: Floats,
         second: Floats,
-        label: npt.NDArray[np.bool_],
+        label: Booleans,
         weighing: Weighing = ONCE,
     ) -> None:
         for start in range(0, first.size, _CHUNK):
@@ -266,7 +265,7 @@ class PairedSums:
         """Rows that only one of the two scores takes to each threshold, shape (4, n), or without any."""
         return self._moves[:, : 0 if self._weighted else None].astype(np.float64)
 
-    def _move(self, first: Floats, second: Floats, label: npt.NDArray[np.bool_], weighing: Weighing) -> None:
+    def _move(self, first: Floats, second: Floats, label: Booleans, weighing: Weighing) -> None:
         for place, threshold in enumerate(self._thresholds):
             before, after = first >= threshold, second >= threshold
             up, down = after & ~before, before & ~after
@@ -409,8 +408,8 @@ class RankedSums:
 
     def add(
         self,
-        first: tuple[Floats, npt.NDArray[np.bool_]],
-        second: tuple[Floats, npt.NDArray[np.bool_]],
+        first: tuple[Floats, Booleans],
+        second: tuple[Floats, Booleans],
         weighing: Weighing = ONCE,
     ) -> None:
         added: dict[Compared, tuple[Floats, Floats]] = {

@@ -6,7 +6,6 @@ import math
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.names import MeasureName, Target
 from calibcli.stats.bounds import Interval
@@ -22,7 +21,7 @@ from calibcli.stats.measures import (
 )
 from calibcli.stats.measures.if_calibrated import MANY_EVENTS, Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
-from calibcli.stats.numerics import Floats, summed_products
+from calibcli.stats.numerics import Booleans, Floats, summed_products
 from calibcli.stats.table.grid import Table, open_variance
 from calibcli.values import dataclass
 
@@ -189,7 +188,7 @@ class Influence:
         if_label = np.stack((added(ranked.above_negative, 1.0 - share), added(ranked.below_positive, share)))
         return cls(table.upper, if_label, ((least, most), (lowest, highest)))
 
-    def of_rows(self, score: Floats, label: npt.NDArray[np.bool_]) -> Floats:
+    def of_rows(self, score: Floats, label: Booleans) -> Floats:
         """Return what rows of the table add, or such as lie between them, shape (n,)."""
         place = np.minimum(np.searchsorted(self.upper, score), self.upper.size - 1)
         found: Floats = self.if_label[label.astype(np.int64), place]

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.names import DEFAULT_SEED, MeasureName, Target
 from calibcli.stats.bounds import Interval, betting
@@ -25,7 +24,7 @@ from calibcli.stats.measures.bias import error_shares
 from calibcli.stats.measures.if_calibrated import Measures, of_draws
 from calibcli.stats.measures.smooth_ece import weighed
 from calibcli.stats.numerics import crossing
-from calibcli.stats.table import Floats, Integers, run_starts
+from calibcli.stats.table import Floats, Indices, Integers, run_starts
 from calibcli.stats.table.bins import equal_width_edges, segment_sums
 from calibcli.stats.table.grid import CELLS, Table, residuals
 from calibcli.values import dataclass
@@ -58,7 +57,7 @@ class CutTable:
 
     pieces: betting.Pieces
     middle: Floats
-    starts: npt.NDArray[np.intp]
+    starts: Indices
 
     @property
     def bins(self) -> int:
@@ -138,7 +137,7 @@ def cut_table(table: Table, *, bins: int, delta: float) -> CutTable:
     )
 
 
-def _starts(table: Table, bins: int) -> npt.NDArray[np.intp]:
+def _starts(table: Table, bins: int) -> Indices:
     """Return the first entry of the score 0, of each bin, and of the score 1; then the number of entries."""
     inner = np.searchsorted(table.upper, equal_width_edges(bins)[:-1], side="right")
     return np.concatenate(([0], inner, [np.searchsorted(table.upper, 1.0)], [table.distinct]))
@@ -152,7 +151,7 @@ def finer_bins(bins: int) -> int:
     return bins * times
 
 
-def _gathered(table: Table, starts: npt.NDArray[np.intp], *, parts: int, orders: int) -> betting.Pieces:
+def _gathered(table: Table, starts: Indices, *, parts: int, orders: int) -> betting.Pieces:
     """Sum moments over the given number of equal parts of every bin, and over the scores 0 and 1."""
     count = (starts.size - 3) * parts
     centre = np.concatenate(([0.0], (np.arange(count) + 0.5) / count, [1.0]))

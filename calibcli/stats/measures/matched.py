@@ -11,7 +11,7 @@ from calibcli.names import ClassMeasure, MeasureName
 from calibcli.stats.measures import differences
 from calibcli.stats.measures.clustered import Clusters, ClusterSums
 from calibcli.stats.measures.scores import losses_of_rows
-from calibcli.stats.table import Floats, Integers, ScoreTable
+from calibcli.stats.table import Booleans, Floats, Indices, Integers, ScoreTable
 from calibcli.stats.table.classes import brier_of, log_loss_of
 from calibcli.stats.table.value_cells import worst_log_loss
 from calibcli.values import dataclass, fields, replace
@@ -35,7 +35,7 @@ class Answers:
 
     ids: npt.NDArray[np.uint64]
     score: Floats
-    label: npt.NDArray[np.bool_]
+    label: Booleans
     repeated: int = 0
     unlike: int = 0
     probability: Floats | None = None
@@ -47,7 +47,7 @@ class Answers:
         cls,
         ids: npt.NDArray[np.uint64],
         score: Floats,
-        label: npt.NDArray[np.bool_],
+        label: Booleans,
         probability: Floats | None = None,
         place: Integers | None = None,
         cluster: Integers | None = None,
@@ -59,10 +59,10 @@ class Answers:
         unlike = whole.unlike_at(first[copy_of]) if repeated else 0
         return replace(whole.some(first), repeated=repeated, unlike=unlike)
 
-    def some(self, which: npt.NDArray[np.intp]) -> Self:
+    def some(self, which: Indices) -> Self:
         return replace(self, **{name: column[which] for name, column in self._columns().items()})
 
-    def unlike_at(self, places: npt.NDArray[np.intp]) -> int:
+    def unlike_at(self, places: Indices) -> int:
         """Return how many rows differ from the row at their place in anything but its id."""
         differs = np.zeros(self.ids.size, np.bool_)
         for column in self._columns().values():
@@ -93,7 +93,7 @@ class Answers:
         alone = self.label & ~other.label, other.label & ~self.label
         return self._clusters(zeros, alone[0]), self._clusters(zeros, alone[1])
 
-    def _clusters(self, score: Floats, label: npt.NDArray[np.bool_]) -> Clusters:
+    def _clusters(self, score: Floats, label: Booleans) -> Clusters:
         sums = ClusterSums()
         if self.cluster is not None:
             sums.add_rows(self.cluster, score, label)

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.errors import NotConverged
 from calibcli.names import MeasureName, RecalibratorName, Target
@@ -16,7 +15,7 @@ from calibcli.stats.measures.scores import entropy
 from calibcli.stats.numerics import crossing, student_quantile, summed_products
 from calibcli.stats.recalibrators import newton
 from calibcli.stats.recalibrators.logistic import Solution, solved
-from calibcli.stats.table import Floats
+from calibcli.stats.table import Booleans, Floats
 from calibcli.stats.table.grid import Table, open_variance
 from calibcli.values import dataclass
 
@@ -141,7 +140,7 @@ def least_when_parted(ones: Floats, zeros: Floats, points: newton.Labelled) -> f
     edges = (float(ones.min()), float(zeros.max())), (float(zeros.min()), float(ones.max()))
     for above, below in edges:
         if above == below:
-            there: npt.NDArray[np.bool_] = newton.logit(points.score) == above
+            there: Booleans = newton.logit(points.score) == above
             held = float(points.weight[there].sum())
             share = points.weight[there & points.label].sum(keepdims=True) / held
             return held * float(entropy(share)[0]) / weight

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.names import GAVE_ZERO, MeasureName, Target
 from calibcli.options.numerals import plural
@@ -14,7 +13,7 @@ from calibcli.stats.bounds.means import METHOD, Values, as_many
 from calibcli.stats.bounds.proportion import clopper_pearson_of_a_rate
 from calibcli.stats.measures import Estimate, effective_rows
 from calibcli.stats.measures.if_calibrated import Measures, of_mean
-from calibcli.stats.table import Floats
+from calibcli.stats.table import Booleans, Floats
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.value_cells import ValueCells
 from calibcli.values import dataclass, replace
@@ -78,7 +77,7 @@ def log_error(one: Floats, other: Floats, score: Floats) -> Losses:
         return Losses(-np.log(one), -np.log1p(-other), entropy(score))
 
 
-def losses_of_rows(name: MeasureName, score: Floats, label: npt.NDArray[np.bool_]) -> Floats:
+def losses_of_rows(name: MeasureName, score: Floats, label: Booleans) -> Floats:
     """Return the squared error or the log loss of each row, shape (n,)."""
     if name is MeasureName.BRIER:
         return np.asarray((score - label) ** 2)

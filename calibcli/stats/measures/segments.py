@@ -20,12 +20,11 @@ from calibcli.stats.bounds.proportion import rate_bounds, sum_margin
 from calibcli.stats.bounds.resampling import DrawCells, calibrated_positives, range_tail
 from calibcli.stats.measures.if_calibrated import DRAWS
 from calibcli.stats.numerics import crossing, normal_quantile, stream
-from calibcli.stats.table import Floats, Integers, Whole, narrow, numbered
+from calibcli.stats.table import Booleans, Floats, Integers, Whole, narrow, numbered
 from calibcli.stats.table.crossed import CrossedCells, segments_within, sets_of_columns
 from calibcli.stats.table.sliced import KeyedSums
 from calibcli.values import dataclass, replace
 
-Booleans = npt.NDArray[np.bool_]
 Counts = Floats | Integers
 
 # Segments whose labels would have a smaller variance are not tested: the law of the range is not true there.

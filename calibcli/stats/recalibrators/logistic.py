@@ -5,14 +5,13 @@ from abc import abstractmethod
 from typing import Annotated, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.codec import Between, Declared, Node
 from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators import Recalibrator, checked_scores, newton
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Booleans, Floats, Integers
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass, replace
@@ -50,7 +49,7 @@ class RowGradient:
     coefficients: Floats
     scale: Floats
 
-    def __call__(self, score: Floats, label: npt.NDArray[np.bool_], counts: Integers | None) -> Integers:
+    def __call__(self, score: Floats, label: Booleans, counts: Integers | None) -> Integers:
         """Return the number of rows, then the coarse and then the fine part of each sum, shape (1 + 2k,)."""
         k = self.scale.size
         total = np.zeros(1 + 2 * k, np.int64)
@@ -75,7 +74,7 @@ class RowGradient:
         coarse, fine = sums[1 : 1 + k].astype(np.float64), sums[1 + k :].astype(np.float64)
         return (coarse + fine / _CUT) / _CUT / rows * self.scale
 
-    def _terms(self, score: Floats, label: npt.NDArray[np.bool_]) -> Floats:
+    def _terms(self, score: Floats, label: Booleans) -> Floats:
         """Return the terms of the gradient over their scale, in coarse units, shape (k, n)."""
         features = self.family.features(score)
         t = np.zeros(score.size) if self.family.offset is None else self.family.offset(score)

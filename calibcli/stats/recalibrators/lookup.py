@@ -3,11 +3,10 @@
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.codec import Ascending, Between, Declared, Node, Size
 from calibcli.stats.recalibrators import FittedBin
-from calibcli.stats.table import Arrays, Floats, Integers
+from calibcli.stats.table import Arrays, Floats, Indices, Integers
 from calibcli.stats.table.bins import bin_index
 from calibcli.values import dataclass
 
@@ -74,7 +73,7 @@ _FEW_ROWS = 1 << 14
 _MANY_POINTS = 1 << 14
 
 
-def ranks(points: Floats, score: Floats) -> npt.NDArray[np.intp]:
+def ranks(points: Floats, score: Floats) -> Indices:
     """Return the number of points at most each score: what `numpy.searchsorted` says on the right."""
     if score.size < _FEW_ROWS or points.size > _MANY_POINTS:
         return np.searchsorted(points, score, side="right")

@@ -5,12 +5,11 @@ from functools import partial
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.errors import NotConverged
 from calibcli.names import FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.table import Floats, run_starts
+from calibcli.stats.table import Booleans, Floats, run_starts
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
@@ -266,7 +265,7 @@ class Aim:
             options.loss, 1.0 / (zeros + 2.0), (ones + 1.0) / (ones + 2.0), smoothed=True, separated=separated
         )
 
-    def targets(self, label: npt.NDArray[np.bool_]) -> Floats:
+    def targets(self, label: Booleans) -> Floats:
         if (self.negative, self.positive) == (0.0, 1.0):
             return label.astype(np.float64)
         return np.where(label, self.positive, self.negative)
@@ -280,7 +279,7 @@ class Labelled:
     """
 
     score: Floats
-    label: npt.NDArray[np.bool_]
+    label: Booleans
     weight: Floats
 
     @classmethod
@@ -428,7 +427,7 @@ def parted(ones: Floats, zeros: Floats) -> bool:
     return parted_upwards(ones, zeros) or parted_upwards(zeros, ones)
 
 
-def parted_by(design: Floats, label: npt.NDArray[np.bool_]) -> bool:
+def parted_by(design: Floats, label: Booleans) -> bool:
     """Whether some combination of features is nowhere negative at label 1, nowhere positive at label 0, and
     not 0 everywhere.
 

@@ -6,11 +6,10 @@ from itertools import combinations
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.errors import NotConverged
 from calibcli.stats.recalibrators.newton import logistic
-from calibcli.stats.table import Floats, Integers, numbered
+from calibcli.stats.table import Booleans, Floats, Integers, numbered
 from calibcli.values import dataclass, replace
 
 # An intercept and a slope of all rows: held just so that labels which the score parts have a fit.
@@ -175,7 +174,7 @@ class Design:
         )
         return bool(size > settled and float(sums @ sums) > chance)
 
-    def some(self, which: npt.NDArray[np.bool_]) -> tuple["Design", Integers]:
+    def some(self, which: Booleans) -> tuple["Design", Integers]:
         """Return the design with some of its terms, and which coefficients these are."""
         kept = [term for term, stays in zip(self.terms, which.tolist(), strict=True) if stays]
         places = [np.arange(self.size)[inside] for inside in (slice(GLOBAL), *(one.inside for one in kept))]

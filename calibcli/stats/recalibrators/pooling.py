@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from calibcli.errors import InputProblem
 from calibcli.stats.recalibrators import require_both_labels
-from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts, sealed
+from calibcli.stats.table import Booleans, Floats, Indices, Integers, ScoreTable, run_starts, sealed
 from calibcli.stats.table.again import Rows, refuse_changed, seen_again
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.derived import with_scores
@@ -24,7 +24,7 @@ from calibcli.stats.table.finer import MOST_CUTS, PARTS, CountedParts, Tree
 from calibcli.stats.table.grid import GridTable, Table, mean_below
 from calibcli.values import dataclass
 
-Places = npt.NDArray[np.intp]
+Places = Indices
 
 Number = TypeVar("Number", np.int64, np.float64, np.bool_)
 
@@ -227,10 +227,10 @@ class Pieces:
     rows: Integers
     positive_rows: Integers
     score: Floats
-    alike: npt.NDArray[np.bool_]
+    alike: Booleans
 
     @property
-    def is_open(self) -> npt.NDArray[np.bool_]:
+    def is_open(self) -> Booleans:
         """Whether a block may begin or end in a piece."""
         return self.node >= 0
 

@@ -6,7 +6,6 @@ from functools import reduce
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.codec import Ascending, Between, Declared, Node, OrInfinite, Size, Strings
 from calibcli.errors import InputProblem, NotConverged
@@ -16,7 +15,7 @@ from calibcli.stats.recalibrators import FittedBin, checked_scores, penalised, r
 from calibcli.stats.recalibrators.logistic import Coefficient, limited_words
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, NEAREST, logistic, logit
 from calibcli.stats.recalibrators.selection import over_folds
-from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing, run_starts
+from calibcli.stats.table import Booleans, Floats, Integers, ScoreTable, Weighing, run_starts
 from calibcli.stats.table.grid import score_quantiles
 from calibcli.stats.table.levels import (
     MISSING,
@@ -29,8 +28,6 @@ from calibcli.stats.table.levels import (
 )
 from calibcli.stats.table.sliced import Leaves
 from calibcli.values import dataclass, replace
-
-Flags = npt.NDArray[np.bool_]
 
 # Intersections of fewer rows have no offset of their own, nor have the smallest beyond so many coefficients.
 LEAST_CELL, MOST_COEFFICIENTS, ROWS_FOR_ONE = 20, 1_500, 25
@@ -155,9 +152,9 @@ class SegmentColumn(Declared):
             rare=self.rare,
         )
 
-    def strange_in(self, values: Mixed, places: Integers) -> Flags:
+    def strange_in(self, values: Mixed, places: Integers) -> Booleans:
         """Return which rows have a value that no fit row had, as far as the artifact knows them."""
-        new: Flags = (places == self.own + 1) & (not self.missing)
+        new: Booleans = (places == self.own + 1) & (not self.missing)
         others = np.flatnonzero(places == self.own)
         if not others.size or (self.other and self.rare is None):
             return new

@@ -7,7 +7,9 @@ from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args, get_orig
 import numpy as np
 import numpy.typing as npt
 
+from calibcli.stats.numerics import Booleans as Booleans
 from calibcli.stats.numerics import Floats as Floats
+from calibcli.stats.numerics import Indices as Indices
 from calibcli.stats.numerics import Integers as Integers
 from calibcli.values import dataclass, fields
 
@@ -37,7 +39,7 @@ class Weighing(NamedTuple):
         """Return as how many rows each of so many counts, shape (n,): 1 with an importance weight."""
         return np.ones(rows, np.int64) if self.counts is None else self.counts
 
-    def number(self, which: npt.NDArray[np.bool_]) -> int:
+    def number(self, which: Booleans) -> int:
         """Return as how many rows some of them count."""
         return int(np.count_nonzero(which) if self.counts is None else self.counts[which].sum())
 
@@ -145,7 +147,7 @@ class ScoreTable(Arrays):
     def from_rows(
         cls,
         score: Floats,
-        label: npt.NDArray[np.bool_],
+        label: Booleans,
         weighing: Weighing = ONCE,
     ) -> Self:
         score, label = np.asarray(score, dtype=np.float64), np.asarray(label, dtype=np.bool_)
@@ -277,7 +279,7 @@ def sealed(column: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     return column
 
 
-def _count_unit_rows(score: Floats, label: npt.NDArray[np.bool_]) -> tuple[Floats, Integers, Integers]:
+def _count_unit_rows(score: Floats, label: Booleans) -> tuple[Floats, Integers, Integers]:
     """Sort (score, label) packed into one integer and count the runs: several times faster than argsort."""
     # Non-negative doubles order as their bit patterns do, and those of [0, 1] leave the top bit free.
     keys = (score + 0.0).view(np.uint64)
@@ -293,14 +295,14 @@ def _count_unit_rows(score: Floats, label: npt.NDArray[np.bool_]) -> tuple[Float
     return keys[starts].view(np.float64), sealed(rows), sealed(run_sums(ones, starts))
 
 
-def run_starts(values: npt.NDArray[Scalar]) -> npt.NDArray[np.intp]:
+def run_starts(values: npt.NDArray[Scalar]) -> Indices:
     """Return where each run of equal values starts."""
     if values.size == 0:
         return np.zeros(0, np.intp)
     return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
 
 
-def run_sums(column: npt.NDArray[Scalar], starts: npt.NDArray[np.intp]) -> npt.NDArray[Scalar]:
+def run_sums(column: npt.NDArray[Scalar], starts: Indices) -> npt.NDArray[Scalar]:
     return np.add.reduceat(column, starts) if starts.size else column[:0]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem
-from calibcli.stats.table import ONCE, Floats, Integers, ScoreTable, Weighing, run_starts
+from calibcli.stats.table import ONCE, Booleans, Floats, Indices, Integers, ScoreTable, Weighing, run_starts
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import bin_index, segment_sums
 from calibcli.stats.table.grid import GridTable, Table, placed
@@ -16,7 +16,7 @@ from calibcli.values import dataclass
 if TYPE_CHECKING:
     from calibcli.stats.table.finer import CountedParts, Tree
 
-RowWork = Callable[[Floats, npt.NDArray[np.bool_], Integers | None], Integers]
+RowWork = Callable[[Floats, Booleans, Integers | None], Integers]
 
 
 class Rows(Protocol):
@@ -38,7 +38,7 @@ class Rows(Protocol):
     def in_parts(self, tree: "Tree") -> "CountedParts": ...
 
 
-def reread(table: GridTable, places: npt.NDArray[np.intp], *, rows: Rows) -> ScoreTable:
+def reread(table: GridTable, places: Indices, *, rows: Rows) -> ScoreTable:
     """Return the exact table of the rows in some cells."""
     code = table.code[places]
     known = code, table.rows[places], table.positive_rows[places]
@@ -49,7 +49,7 @@ def reread(table: GridTable, places: npt.NDArray[np.intp], *, rows: Rows) -> Sco
 
 def seen_again(
     tree: "Tree", known: tuple[Integers, Integers, Integers], *, rows: Rows
-) -> tuple[ScoreTable, npt.NDArray[np.intp]]:
+) -> tuple[ScoreTable, Indices]:
     """Return the exact table of the rows in the open leaves of a tree, and where each leaf begins in it.
 
     Args:
@@ -108,7 +108,7 @@ def split_at(table: GridTable, edges: Floats, *, rows: Rows) -> Table:
     return PartedGrid(*(column[order] for column in columns))
 
 
-def straddling(table: GridTable, edges: Floats) -> npt.NDArray[np.intp]:
+def straddling(table: GridTable, edges: Floats) -> Indices:
     """Return the positions of the occupied cells that have an edge inside them, ascending."""
     inner = np.asarray(edges[1:-1], dtype=np.float64)
     code = cells.cell_of(inner)

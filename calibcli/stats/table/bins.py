@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from calibcli.errors import EmptyTable
 from calibcli.names import Binning
-from calibcli.stats.table import Floats, Integers, frozen, run_starts
+from calibcli.stats.table import Booleans, Floats, Indices, Integers, frozen, run_starts
 from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals, sums_of_scores
 from calibcli.values import dataclass
 
@@ -76,7 +76,7 @@ class BinnedTable:
     """
 
     bins: Bins
-    starts: npt.NDArray[np.intp]
+    starts: Indices
     lower: Floats
     upper: Floats
     rows: Integers
@@ -98,7 +98,7 @@ class BinnedTable:
         return self.bins.described
 
     @property
-    def occupied(self) -> npt.NDArray[np.bool_]:
+    def occupied(self) -> Booleans:
         return self.weight > 0
 
     @property
@@ -130,7 +130,7 @@ def equal_mass_edges(table: Table, count: int) -> Floats:
     return np.concatenate(([0.0], cuts, [1.0]))
 
 
-def equal_mass_ends(reached: Floats | Integers, count: int) -> npt.NDArray[np.intp]:
+def equal_mass_ends(reached: Floats | Integers, count: int) -> Indices:
     """Return the positions of the last entry of every equal-mass bin but the last."""
     k = np.arange(1, count)
     if reached.dtype == np.float64:
@@ -231,7 +231,7 @@ def binned(table: Table, bins: Partition) -> BinnedTable:
 
 
 def sums_between(
-    starts: npt.NDArray[np.intp],
+    starts: Indices,
 ) -> Callable[[npt.NDArray[Number]], npt.NDArray[Number]]:
     """Return what sums the last axis of columns between consecutive starts; empty segments give 0."""
     full = np.flatnonzero(starts[1:] > starts[:-1])
@@ -247,6 +247,6 @@ def sums_between(
     return summed
 
 
-def segment_sums(column: npt.NDArray[Number], starts: npt.NDArray[np.intp]) -> npt.NDArray[Number]:
+def segment_sums(column: npt.NDArray[Number], starts: Indices) -> npt.NDArray[Number]:
     """Sum the last axis of one column likewise."""
     return sums_between(starts)(column)

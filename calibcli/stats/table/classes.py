@@ -10,7 +10,7 @@ import numpy.typing as npt
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EXACT_LIMIT, OF_DISTRIBUTIONS, ClassMeasure
 from calibcli.stats.numerics import ExactSum
-from calibcli.stats.table import ONCE, Floats, Integers, ScoreTable, Weighing, merge_all
+from calibcli.stats.table import ONCE, Booleans, Floats, Indices, Integers, ScoreTable, Weighing, merge_all
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import BinnedTable, Bins, bin_index
 from calibcli.stats.table.grid import Table
@@ -76,9 +76,7 @@ class ClassCells:
         """Whether so many classes are counted in less than 256 MiB."""
         return count * _slots().code.size <= _MOST_SLOTS
 
-    def add(
-        self, probability: Floats, label: Integers, counts: Integers | None
-    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def add(self, probability: Floats, label: Integers, counts: Integers | None) -> tuple[Indices, Indices]:
         """Add the scores of label 0 of some rows, of shape (n, n_classes); return the rows and the classes of
         those that have no slot and are not counted here.
         """
@@ -434,9 +432,7 @@ class TopCells:
             raise UsageProblem(msg, "take fewer --bins, or a smaller --top")
 
 
-def _largest(
-    probability: Floats, label: Integers, ranks: int
-) -> Iterator[tuple[Floats, npt.NDArray[np.bool_]]]:
+def _largest(probability: Floats, label: Integers, ranks: int) -> Iterator[tuple[Floats, Booleans]]:
     """Yield the largest probability of each row and whether its class is right; then the next."""
     left, each = probability.copy(), np.arange(label.size)
     for _ in range(ranks):

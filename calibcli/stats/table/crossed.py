@@ -7,10 +7,9 @@ from operator import attrgetter
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.errors import InputProblem
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Booleans, Floats, Integers
 from calibcli.stats.table.running import Parts
 from calibcli.stats.table.sliced import NOTHING, KeyedSums, Leaves
 
@@ -213,7 +212,7 @@ class RunningCrossed:
     def add_rows(
         self,
         score: Floats,
-        label: npt.NDArray[np.bool_],
+        label: Booleans,
         *,
         part: Integers,
         counts: Integers | None = None,

@@ -6,7 +6,7 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Booleans, Floats, Integers
 from calibcli.stats.table.grid import CODES, cell_and_edge, distances, upper_edge
 from calibcli.values import dataclass
 
@@ -135,7 +135,7 @@ class CountedParts:
         self._rows, self._below = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self._rows[some], self._below[some] = rows, below
 
-    def add_rows(self, score: Floats, label: npt.NDArray[np.bool_], counts: Integers | None) -> None:
+    def add_rows(self, score: Floats, label: Booleans, counts: Integers | None) -> None:
         """Add rows, each so many times; from any thread."""
         for start in range(0, score.size, _CHUNK):
             near = slice(start, start + _CHUNK)

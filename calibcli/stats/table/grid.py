@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem
-from calibcli.stats.table import Arrays, Floats, Integers, ScoreTable, run_starts, sealed
+from calibcli.stats.table import Arrays, Booleans, Floats, Integers, ScoreTable, run_starts, sealed
 from calibcli.values import dataclass
 
 CELLS = 720_720
@@ -71,7 +71,7 @@ def _nearest(score: Floats) -> tuple[Floats, Floats]:
     return nearest, edge
 
 
-def _outer_code(score: Floats, *, low: npt.NDArray[np.bool_]) -> Integers:
+def _outer_code(score: Floats, *, low: Booleans) -> Integers:
     """Return the code of scores in the first or the last of the equal cells, both of which are split."""
     distance = np.where(low, score, 1.0 - score)
     part = 1 + (distance.view(np.uint64) >> _SHIFT).astype(np.int64)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.stats.numerics import crossing
-from calibcli.stats.table import Floats
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import Table, residuals
 from calibcli.values import dataclass, field
 
@@ -115,7 +115,7 @@ def cosine_series(score: Floats, mass: Floats) -> CosineSeries:
     return whole() if cell.size > _FEW_MASSES else _first_ones(_FIRST, centre, mass, mass * offset, whole)
 
 
-def cosine_series_in_cells(cell: npt.NDArray[np.int64], mass: Floats, count: int) -> CosineSeries:
+def cosine_series_in_cells(cell: Integers, mass: Floats, count: int) -> CosineSeries:
     """Transform masses of shape (..., n) that stand in the middles of n of so many equal cells of [0, 1]."""
 
     def whole() -> CosineSeries:
@@ -147,7 +147,7 @@ def _first_ones(
     return CosineSeries(sums, cache(lambda: _first_ones(counts[1:], centre, mass, moment, whole)))
 
 
-def _gathered(cell: npt.NDArray[np.int64], offset: Floats, mass: Floats) -> CosineSeries:
+def _gathered(cell: Integers, offset: Floats, mass: Floats) -> CosineSeries:
     """Transform masses in cells, with how far each stands from the middle of its cell."""
     rows = mass.reshape(-1, cell.size)
     gathered = np.zeros((rows.shape[0], MESH))

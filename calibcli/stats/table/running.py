@@ -5,11 +5,11 @@ from operator import attrgetter
 from typing import Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.errors import InputProblem
 from calibcli.names import EXACT_LIMIT
-from calibcli.stats.table import ONCE, Floats, ScoreTable, Weighing, merge_all, run_starts
+from calibcli.stats.numerics import Booleans, Floats, Indices, Integers
+from calibcli.stats.table import ONCE, ScoreTable, Weighing, merge_all, run_starts
 from calibcli.stats.table.grid import GridAccumulator, Table
 
 Part = TypeVar("Part")
@@ -102,10 +102,8 @@ _DIFFERENT = 0.5
 # Rows worked on at once: they and the owners of the slots fit the processor's cache.
 _CHUNK = 1 << 14
 
-Labels = npt.NDArray[np.bool_]
 
-
-def table_of_repeated(scores: Sequence[Floats], labels: Sequence[Labels]) -> ScoreTable | None:
+def table_of_repeated(scores: Sequence[Floats], labels: Sequence[Booleans]) -> ScoreTable | None:
     """Return the exact table of rows whose scores mostly repeat; None
     where a sample says that they do not.
     """
@@ -113,7 +111,7 @@ def table_of_repeated(scores: Sequence[Floats], labels: Sequence[Labels]) -> Sco
         return None
     owner = np.full(_SLOTS, np.nan)
     counts = np.zeros(2 * _SLOTS, np.int64)
-    rest: list[tuple[Floats, Labels]] = []
+    rest: list[tuple[Floats, Booleans]] = []
     for score, label in zip(scores, labels, strict=True):
         slots, strange = _slots(score, owner)
         place = 2 * slots + label
@@ -140,7 +138,7 @@ def _repeat(scores: Sequence[Floats]) -> bool:
     return run_starts(some).size <= _DIFFERENT * some.size
 
 
-def _slots(score: Floats, owner: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.intp]]:
+def _slots(score: Floats, owner: Floats) -> tuple[Integers, Indices]:
     """Return the slot of each score, and the positions of scores whose slot belongs to another."""
     slots = np.empty(score.size, np.int64)
     strange = []
@@ -180,7 +178,7 @@ class RunningTable:
     def __init__(self, limit: int | None = EXACT_LIMIT) -> None:
         self._limit = limit
         self._score: list[Floats] = []
-        self._label: list[npt.NDArray[np.bool_]] = []
+        self._label: list[Booleans] = []
         self._waiting = 0
         self._parts = Parts(merge_all, attrgetter("distinct"), least=_BUFFER_ROWS // 4, limit=limit)
         self._grid: GridAccumulator | None = None
@@ -190,7 +188,7 @@ class RunningTable:
         """Whether the limit has been passed."""
         return self._grid is not None
 
-    def add_rows(self, score: Floats, label: npt.NDArray[np.bool_], weighing: Weighing = ONCE) -> None:
+    def add_rows(self, score: Floats, label: Booleans, weighing: Weighing = ONCE) -> None:
         """Add rows as `ScoreTable.from_rows` takes them."""
         if not weighing.is_once:
             self.add(ScoreTable.from_rows(score, label, weighing))

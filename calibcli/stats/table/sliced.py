@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from calibcli.errors import InputProblem, TooManyCells
 from calibcli.names import EXACT_LIMIT
-from calibcli.stats.table import ONCE, Floats, Integers, ScoreTable, Weighing, WeightColumns, run_sums, sealed
+from calibcli.stats.numerics import Booleans, Floats, Indices, Integers
+from calibcli.stats.table import ONCE, ScoreTable, Weighing, WeightColumns, run_sums, sealed
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.grid import GridTable, Table
 from calibcli.stats.table.running import Parts
@@ -76,7 +77,7 @@ class KeyedSums:
         """Return the sums of one part."""
         return self._some(slice(*np.searchsorted(self.part, [place, place + 1])))
 
-    def _some(self, which: slice | npt.NDArray[np.intp]) -> "KeyedSums":
+    def _some(self, which: slice | Indices) -> "KeyedSums":
         whole, real = tuple(one[which] for one in self.whole), tuple(one[which] for one in self.real)
         return KeyedSums(self.part[which], self.point[which], whole, real)
 
@@ -227,7 +228,7 @@ class RunningSlices:
     def add_rows(
         self,
         score: Floats,
-        label: npt.NDArray[np.bool_],
+        label: Booleans,
         *,
         names: Sequence[Name],
         code: Integers,
@@ -239,7 +240,7 @@ class RunningSlices:
     def add_numbered(
         self,
         score: Floats,
-        label: npt.NDArray[np.bool_],
+        label: Booleans,
         *,
         part: Integers,
         weighing: Weighing = ONCE,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from calibcli.ahead import in_order
 from calibcli.errors import InputProblem
 from calibcli.stats.recalibrators import classes
-from calibcli.stats.table import Floats, Integers, run_starts
+from calibcli.stats.table import Booleans, Floats, Indices, Integers, run_starts
 from calibcli.stats.table.again import ClassBlock, ClassRowSource
 from calibcli.values import dataclass, replace
 
@@ -91,7 +91,7 @@ class KeptRows:
     """
 
     log: Floats
-    order: npt.NDArray[np.intp] | None
+    order: Indices | None
     label: Integers
     weight: Floats
     draws: Hashes
@@ -237,7 +237,7 @@ def _single(log: Floats) -> Floats:
     return cast("Floats", log.astype(np.float32))
 
 
-def _inside(draws: Hashes, fold: Fold) -> npt.NDArray[np.bool_]:
+def _inside(draws: Hashes, fold: Fold) -> Booleans:
     place, folds, inside = fold
     return np.asarray((draws % np.uint64(folds) == place) == inside)
 

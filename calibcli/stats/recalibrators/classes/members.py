@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.codec import HIDDEN, Declared, Node
 from calibcli.errors import InputProblem
@@ -18,7 +17,7 @@ from calibcli.stats.recalibrators.classes import (
     summing_to_one,
 )
 from calibcli.stats.recalibrators.family import AnyMap, fit_recalibrator
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Floats, Indices, Integers
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.running import RunningTable
 from calibcli.values import dataclass
@@ -149,7 +148,7 @@ def notes_of(maps: Mapping[str, Recalibrator]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _by_place(place: Integers) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:
+def _by_place(place: Integers) -> Iterator[tuple[int, Indices]]:
     order = np.argsort(place, kind="stable")
     found, starts = np.unique(place[order], return_index=True)
     yield from zip(found.tolist(), np.split(order, starts[1:]), strict=False)
