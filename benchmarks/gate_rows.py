@@ -72,8 +72,8 @@ SCORES = {
     "even scores": (EVEN, FIFTEEN),
     "rare, Beta(.4, 19.6)": (np.unique(beta(0.4, 19.6).ppf(EVEN)), FIFTEEN),
 }
-MARKOV = "bets must reach 1/delta (Markov), 1.6 times the rows of a normal law"
-MIDDLES = "bins for any error, and moving to their middles, which errors of one sign do not need"
+MARKOV = "Markov"
+MIDDLES = "bins, and moving to their middles"
 HALVES = "¾ of the error, half of it on either side"
 # What stands in the way of a PASS, and of a FAIL.
 WHY = {
@@ -82,8 +82,8 @@ WHY = {
     "ece, state": ("valid at every look", "valid at every look"),
     "ece, 5 claims": ("", f"{MARKOV}; each claim fails at 1 % (the best bound too)"),
     "l2": (
-        "Markov, 1.4 times the rows of an exact law; one bet for errors in every direction",
-        "Markov, 1.4 times the rows of an exact law; one bet for errors in every direction",
+        "Markov; one bet for errors in every direction",
+        "Markov; one bet for errors in every direction",
     ),
     "linf": ("all values at once; the best bound knows the worst", "each value has 1/K of the error"),
     "smece": (f"{MARKOV}; the noise at every place", "a quarter of the error is kept for errors that cancel"),
