@@ -114,7 +114,7 @@ def test_what_fits_is_exact_whatever_the_cut(data: Any) -> None:
     entries = added_up(rows[0], rows[1], np.repeat(rows[2], 1), SIZES).rows.size
     limit = data.draw(st.sampled_from([entries - 1, entries, entries + 1, 500]).filter(lambda one: one > 0))
     whole, order = RunningCrossed(SIZES, 1, limit), data.draw(st.permutations(range(rows[1].size)))
-    with patch.object(crossed, "_CELLS_FOR_A_SCORE", 400):
+    with patch.object(crossed, "_CELLS_FOR_A_SCORE", 1_000):
         for chosen in np.array_split(np.array(order), data.draw(st.integers(1, 4))):
             kept = data.draw(st.sampled_from([0, 1_000]))
             whole.add(added(RunningCrossed(SIZES, 1, limit, kept=kept), rows, chosen))
