@@ -81,6 +81,9 @@ _TOO_SURE = {
     Scale.LOGPROB: (("log-probabilities below -745", 0),),
 }
 _UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --scale prob reads probabilities"
+_FRACTIONS = (
+    "{} between 0 and 1 among whole percentages: 0.9 was read as 0.9 %; where it means 90 %, write 90"
+)
 _REVERSED = (
     RANKS_WRONG
     + " (AUROC {:.3g}): is the outcome coded in reverse? --positive names the value that is label 1"
@@ -267,8 +270,24 @@ def _scale_notes(table: "Table", scale: Scale) -> tuple[str, ...]:
     if scale is Scale.PROB:
         return (_PERCENT_INSTEAD,) if _a_hundredth(table) else ()
     if scale is Scale.PERCENT:
-        return (_UNSURE_PERCENT,) if float(table.score[-1]) <= 1.0 / 100.0 else ()
+        if float(table.score[-1]) <= 1.0 / 100.0:
+            return (_UNSURE_PERCENT,)
+        mixed = _fractions_among_percentages(table)
+        return (_FRACTIONS.format(plural(mixed, "score")),) if mixed else ()
     return (_UNSURE,) if table.distinct > len(_LABELS) and _within(seen_in(table), 1.0) else ()
+
+
+def _fractions_among_percentages(table: "Table") -> int:
+    """Return how many rows have a score that seems to be a probability where all others are percentages.
+
+    Those are whole numbers; one value below 1, as the least of a list, is none.
+    """
+    percent = 100.0 * table.score
+    below = (percent > 0.0) & (percent < 1.0 - _ROUNDING)
+    if table.resolution or np.count_nonzero(below) < len(_LABELS):
+        return 0
+    above = percent[percent > 1.0 + _ROUNDING]
+    return int(table.rows[below].sum()) if np.abs(above - np.round(above)).max() < _ROUNDING * 100.0 else 0
 
 
 # So many standard errors may events lie from a hundredth of those expected, and so few tell nothing.

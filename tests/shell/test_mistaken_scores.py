@@ -507,6 +507,25 @@ def test_one_other_label_that_is_no_outcome_is_said(run: Run, tmp_path: Path) ->
     )
 
 
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        (("85", "0.9", "40", "0.35"), True),
+        # The least value of a list, and finer percentages.
+        (("85", "0.5", "40", "1"), False),
+        (("8.5", "0.9", "4.25", "0.35"), False),
+    ],
+)
+def test_probabilities_among_percentages_are_said(
+    run: Run, tmp_path: Path, scores: tuple[str, ...], *, said: bool
+) -> None:
+    """Language models write 85 in one answer and 0.9 in the next, which was 0.9 % without a word."""
+    path = tmp_path / "answers.csv"
+    path.write_text("confidence,correct\n" + "".join(f"{one},1\n{one},0\n" for one in scores * 30))
+    found = run("measure", path, "--scale", "percent", "-m", "bias").out
+    assert ("120 scores between 0 and 1 among whole percentages" in found) == said
+
+
 def test_points_read_as_log_odds_are_said_by_fit(run: Run, tmp_path: Path) -> None:
     """A map of one level was fitted to scores that are all 1, and nothing said why."""
     path = tmp_path / "cards.csv"
