@@ -8,8 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from calibcli.stats.numerics import Floats, beta_quantile, crossing, normal_quantile
-from calibcli.stats.table import Integers
+from calibcli.stats.numerics import Floats, Integers, beta_quantile, crossing, normal_quantile
 from calibcli.values import dataclass
 
 _AT_ONCE = 4_096

@@ -13,8 +13,7 @@ from calibcli.stats.bounds.proportion import deviation_of_a_mean, mean_absolute_
 from calibcli.stats.measures import HELD_OUT, UNKNOWN, Estimate, Reference, deviation
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, least_error
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Measures, Settings, of_draws
-from calibcli.stats.numerics import normal_quantile
-from calibcli.stats.table import Floats, Indices
+from calibcli.stats.numerics import Floats, Indices, normal_quantile
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, equal_mass_ends, segment_sums
 from calibcli.stats.table.grid import Table, residuals
 from calibcli.values import dataclass, replace

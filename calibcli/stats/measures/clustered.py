@@ -15,8 +15,7 @@ from calibcli.stats.bounds.means import METHOD
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, Estimate, TestResult
 from calibcli.stats.measures.differences import PAIRED, PAIRED_METHOD, Difference
 from calibcli.stats.measures.tests import CombinedTest
-from calibcli.stats.numerics import student_quantile
-from calibcli.stats.table import Booleans, Floats, Integers
+from calibcli.stats.numerics import Booleans, Floats, Integers, student_quantile
 from calibcli.stats.table.running import Parts
 from calibcli.stats.table.sliced import NOTHING, KeyedSums, Name, Registry, summed
 from calibcli.values import dataclass, replace

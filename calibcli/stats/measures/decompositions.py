@@ -20,9 +20,8 @@ from calibcli.stats.measures.scores import (
     squared_error,
     variance,
 )
-from calibcli.stats.numerics import stream
+from calibcli.stats.numerics import Floats, stream
 from calibcli.stats.recalibrators.pooling import pooled_starts
-from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass

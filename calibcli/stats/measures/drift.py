@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from calibcli.stats.measures.if_calibrated import p_value
-from calibcli.stats.numerics import chi_squared_tail
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.numerics import Floats, Integers, chi_squared_tail
 from calibcli.stats.table.levels import Levels, RunningValues
 from calibcli.values import dataclass, field
 

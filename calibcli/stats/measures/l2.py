@@ -21,8 +21,7 @@ from calibcli.stats.measures.binned import (
 )
 from calibcli.stats.measures.binned import lower_bound as lower_bound_of_ece
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Measures, Settings, of_draws, p_value
-from calibcli.stats.numerics import crossing, normal_quantile, skewed_quantile
-from calibcli.stats.table import Floats
+from calibcli.stats.numerics import Floats, crossing, normal_quantile, skewed_quantile
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass, replace

@@ -12,10 +12,9 @@ from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, UNKNOWN, Est
 from calibcli.stats.measures.bias import interval_of_bias
 from calibcli.stats.measures.if_calibrated import MANY_EVENTS, Measures, of_moments
 from calibcli.stats.measures.scores import entropy
-from calibcli.stats.numerics import crossing, student_quantile, summed_products
+from calibcli.stats.numerics import Booleans, Floats, crossing, student_quantile, summed_products
 from calibcli.stats.recalibrators import newton
 from calibcli.stats.recalibrators.logistic import Solution, solved
-from calibcli.stats.table import Booleans, Floats
 from calibcli.stats.table.grid import Table, open_variance
 from calibcli.values import dataclass
 

@@ -13,11 +13,10 @@ from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.resampling import ends_of_draws
 from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, UNKNOWN, Estimate, Range, Reference
 from calibcli.stats.measures.if_calibrated import Measures, Settings, Shared, of_draws, of_moments
-from calibcli.stats.numerics import stream
+from calibcli.stats.numerics import Floats, Integers, stream
 from calibcli.stats.recalibrators.logistic import solved
 from calibcli.stats.recalibrators.newton import Aim, Labelled, logistic, logit
 from calibcli.stats.recalibrators.spline import nearest_fit, spline_family
-from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals
 from calibcli.values import dataclass
 

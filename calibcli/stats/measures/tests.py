@@ -14,8 +14,7 @@ from calibcli.stats.measures import CERTAIN, HELD_OUT, INDEPENDENT_ROWS, TestRes
 from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, p_value
 from calibcli.stats.measures.l2 import t_test
 from calibcli.stats.measures.scores import certain_and_wrong, gave_zero
-from calibcli.stats.numerics import chi_squared_tail, incomplete_beta, stream
-from calibcli.stats.table import Floats
+from calibcli.stats.numerics import Floats, chi_squared_tail, incomplete_beta, stream
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table, hidden_range, open_variance, residuals
 from calibcli.values import dataclass, replace

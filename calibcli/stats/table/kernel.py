@@ -15,8 +15,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.stats.numerics import crossing
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.numerics import Floats, Integers, crossing
 from calibcli.stats.table.grid import Table, residuals
 from calibcli.values import dataclass, field
 

@@ -5,8 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from calibcli.stats.numerics import ExactSum
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.numerics import ExactSum, Floats, Integers
 from calibcli.stats.table.bins import segment_sums
 from calibcli.values import dataclass, field
 
