@@ -341,7 +341,7 @@ def test_page_says_the_number_first(run: Run, artifact: Path) -> None:
     assert lines[0].startswith("Collect about 14,")
     assert lines[0].endswith(" labelled rows to pass ECE <= 0.02.")
     assert "If labels follow the scores, a gate checked once after so many rows passes" in lines[1]
-    assert "The textbook bound (Theorem 12.4 in docs/gate.md) would need" in ran.out
+    assert "The textbook bound (Theorem 12.4 in docs/methods.md) would need" in ran.out
     assert "assumes  rows are independent draws" in ran.out
     assert "you will need more or fewer rows" in ran.out
     again = run("plan", "--max-ece", "0.02", "--artifact", artifact, "--any-time").out

@@ -52,7 +52,7 @@ def _theorem(report: PlanReport) -> list[str]:
     more = f"{count(round(times))}" if times >= 10.0 else f"{times:.2g}"
     more = "as many" if more == "1" else f"{more} times as many"
     return [
-        f"The textbook bound (Theorem 12.4 in docs/gate.md) would need about {about(theorem)} rows, {more}."
+        f"The textbook bound (Theorem 12.4 in docs/methods.md) would need about {about(theorem)} rows, {more}."
     ]
 
 
