@@ -51,9 +51,8 @@ def _theorem(report: PlanReport) -> list[str]:
     times = theorem / report.rows
     more = f"{count(round(times))}" if times >= 10.0 else f"{times:.2g}"
     more = "as many" if more == "1" else f"{more} times as many"
-    return [
-        f"The textbook bound (Theorem 12.4 in docs/methods.md) would need about {about(theorem)} rows, {more}."
-    ]
+    textbook = "The textbook bound (Theorem 12.4 in docs/methods.md)"
+    return [f"{textbook} would need about {about(theorem)} rows, {more}."]
 
 
 def _grounds(report: PlanReport, *, verbose: bool) -> Listing:
