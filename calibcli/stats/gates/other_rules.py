@@ -327,7 +327,7 @@ def _bounded(views: ClassViews, rule: Rule, *, confidence: float) -> ClassEstima
     """Return a measure by bounds for a gate; with importance weights the most that any label could move."""
     estimate = _measured(views, rule, confidence=confidence)
     if not views.whole.weighted:
-        return estimate
+        return _with_rows_alone(estimate)
     ranges = {
         ClassMeasure.ACCURACY: 1.0,
         **{name: losses.worst for name, losses in views.joint.losses.items()},
@@ -336,6 +336,18 @@ def _bounded(views: ClassViews, rule: Rule, *, confidence: float) -> ClassEstima
         return _weighted(estimate)
     moved = ranges[estimate.name] / math.sqrt(effective_rows(views.whole))
     return with_margin(estimate, moved, confidence=confidence)
+
+
+def _with_rows_alone(estimate: ClassEstimate) -> ClassEstimate:
+    """Let rows alone in their bin, of which an l2 error knows nothing, be as wrong as their scores allow."""
+    hidden, interval = float(estimate.details.get("alone_at_most", 0.0)), estimate.interval
+    if interval is None or hidden == 0.0:
+        return estimate
+    upper = min(1.0, math.hypot(interval.ends[1], math.sqrt(hidden)))
+    why = "above, rows alone in their bin may be as wrong as their scores allow"
+    return replace(
+        estimate, interval=replace(interval, upper=upper), assumptions=(*estimate.assumptions, why)
+    )
 
 
 _NO_EVIDENCE = "not rejected, which does not show that the score is calibrated: few rows reject little"

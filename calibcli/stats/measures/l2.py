@@ -91,6 +91,15 @@ def l2_squared_plug_in(sums: BinnedTable) -> float:
     return float((sums.residual[some] ** 2 / sums.weight[some]).sum()) / sums.total
 
 
+def hidden_alone(sums: BinnedTable) -> float:
+    """Return what rows alone in their bin, which T leaves out, add to the squared error at most.
+
+    Each may be as wrong as its score allows.
+    """
+    score = np.clip(sums.score_sum[sums.rows == 1], 0.0, 1.0)
+    return float((np.maximum(score, 1.0 - score) ** 2).sum()) / sums.total
+
+
 def score_interval(sums: BinnedTable, t: float, *, confidence: float) -> Interval:
     """Invert the normal approximation of T with a variance that depends on the value being tested.
 

@@ -29,6 +29,7 @@ from calibcli.stats.measures.binned import alone_words, bets_are_sharper, for_th
 from calibcli.stats.measures.if_calibrated import of_moments
 from calibcli.stats.measures.l2 import (
     TVariance,
+    hidden_alone,
     hidden_words,
     l2_squared_plug_in,
     pairs_in,
@@ -371,6 +372,8 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
     weights = some[some > 0.0]
     sums = [one.sums for one, own in zip(views.rest, some, strict=True) if own > 0.0]
     defined = np.array([pairs_in(one).any() for one in sums])
+    alone = sum(int(np.count_nonzero(one.rows == 1)) for one in sums)
+    at_most = float(np.sum(weights * [hidden_alone(one) for one in sums]) / weights.sum())
     t = float(np.sum(weights * [t_statistic(one) for one in sums]) / weights.sum())
     why, hidden = _why_none(views, sums), list[str]()
     interval = None
@@ -388,6 +391,7 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
         shares = (weights / whole).tolist()
         each = (hidden_words(one, interval, share=share) for one, share in zip(sums, shares, strict=True))
         hidden = next((words for words in each if words), [])
+        hidden = hidden or _rough(alone, at_most, interval)
     conservative = "as if the classes erred together, which makes the interval wide"
     return _estimate(
         ClassMeasure.MARGINAL_L2,
@@ -395,8 +399,18 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
         views=views,
         plug_in=float(np.sum(weights * [l2_squared_plug_in(one) for one in sums]) / weights.sum()),
         interval=interval,
-        because=(f"of {sums[0].after_of} of each class; {every}", why or conservative, *hidden),
-        details={"classes": len(views.rest), "partition": sums[0].described},
+        because=(
+            f"of {sums[0].after_of} of each class; {every}",
+            why or conservative,
+            *alone_words(alone, place="bin of a class"),
+            *hidden,
+        ),
+        details={
+            "classes": len(views.rest),
+            "rows_alone": alone,
+            "alone_at_most": at_most,
+            "partition": sums[0].described,
+        },
     )
 
 
@@ -413,7 +427,10 @@ def top_label_l2(views: ClassViews) -> ClassEstimate:
     t = t_statistic(sums)
     why = _why_none(views, [sums])
     interval = None if why is not None else score_interval(sums, t, confidence=views.confidence)
-    words = [why or ""] if interval is None else hidden_words(sums, interval)
+    alone, at_most = int(np.count_nonzero(sums.rows == 1)), hidden_alone(sums)
+    words = [why or ""]
+    if interval is not None:
+        words = hidden_words(sums, interval) or _rough(alone, at_most, interval)
     because = f"of {sums.after_of} of each predicted class; approximate below 1,000 rows"
     return _estimate(
         ClassMeasure.TOP_LABEL_L2,
@@ -421,13 +438,21 @@ def top_label_l2(views: ClassViews) -> ClassEstimate:
         views=views,
         plug_in=l2_squared_plug_in(sums),
         interval=interval,
-        because=(because, *words),
+        because=(because, *alone_words(alone), *words),
         details={
             "classes": len(views.top),
-            "rows_alone": int(np.count_nonzero(sums.rows == 1)),
+            "rows_alone": alone,
+            "alone_at_most": at_most,
             "partition": sums.described,
         },
     )
+
+
+def _rough(alone: int, at_most: float, interval: Interval) -> list[str]:
+    """Return that an interval is rough where rows alone in their bin may hide more than its upper end."""
+    if at_most <= interval.ends[1] ** 2:
+        return []
+    return [f"rough: {alone:,} row{'s' * (alone != 1)} alone in a bin may hide a larger error"]
 
 
 def _weights(views: ClassViews) -> tuple[Floats, str]:
