@@ -287,7 +287,11 @@ def _fractions_among_percentages(table: "Table") -> int:
     if table.resolution or np.count_nonzero(below) < len(_LABELS):
         return 0
     above = percent[percent > 1.0 + _ROUNDING]
-    return int(table.rows[below].sum()) if np.abs(above - np.round(above)).max() < _ROUNDING * 100.0 else 0
+    return (
+        int(table.rows[below].sum())
+        if np.abs(above - np.round(above)).max(initial=0.0) < 100.0 * _ROUNDING
+        else 0
+    )
 
 
 # So many standard errors may events lie from a hundredth of those expected, and so few tell nothing.
