@@ -25,6 +25,9 @@ from calibcli.stats.recalibrators.segments import SegmentMap, StrengthTrial
 from calibcli.stats.recalibrators.selection import CHEAP, NOTHING_CHANGED, RAW, Selection, Trial
 
 _INFINITE = "infinite: gave 0 or 1 to rows with the other label"
+_INDEPENDENT = (
+    "Rows are taken as independent: if several are of one person or day, name that column with --group."
+)
 _PAIRED = "Standard errors are of the difference to the best method, paired by fold."
 
 _RULE = (
@@ -120,7 +123,8 @@ def _trials(selection: Selection, *, by: bool) -> Grid:
         how = f"by the hash of column {quoted(selection.grouped_by)}"
     folds = f"{plural(selection.folds, 'fold')} {how}{', one map for all groups' if by else ''}"
     said = f"Mean {loss} of rows that the fit had not seen, {folds}."
-    return grid_of(selection.trials, cells, (said, _PAIRED, _RULE))
+    apart = () if selection.grouped_by is not None else (_INDEPENDENT,)
+    return grid_of(selection.trials, cells, (said, *apart, _PAIRED, _RULE))
 
 
 def _remark(trial: Trial) -> str:
