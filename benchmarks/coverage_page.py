@@ -1,7 +1,8 @@
 """The page `docs/coverage.md`: what the simulations found, where it is not nominal first."""
 
 import textwrap
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from claims.cells import EITHER, INFINITE, KINDS, READINGS, Cell, Count, repetitions_of
@@ -38,10 +39,13 @@ class Run:
         found: The counts of the cells that were run.
 
         every: All cells that there are.
+
+        changed: Those that were run, and have answered otherwise since.
     """
 
     found: dict[Cell, dict[str, Count]]
     every: list[Cell]
+    changed: Sequence[Cell] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +277,18 @@ def worlds() -> Iterator[str]:
     )
 
 
+def changed_since(run: Run) -> str:
+    """Return which cells have other answers today, at least in a digit of one of them."""
+    kinds = Counter(cell.kind for cell in run.changed)
+    if not kinds:
+        return ""
+    each = ", ".join(f"{count:,} of `{kind}`" for kind, count in kinds.items())
+    return (
+        f"**In {len(run.changed):,} of them an answer has changed since they were run**, at least in a digit "
+        f"({each}): they are to be run anew."
+    )
+
+
 def document(run: Run) -> str:
     """Return the page."""
     lines = lines_of(run)
@@ -284,7 +300,7 @@ def document(run: Run) -> str:
         *prose(f"""
             Every interval, test, verdict and gate in worlds where the truth is known, the hardest of them
             first. This page holds {len(run.found):,} of
-            {len(run.every):,} cells. {whole}
+            {len(run.every):,} cells. {whole} {changed_since(run)}
         """),
         *prose("""
             A cell is a question, a world, a number of rows, and what is drawn anew: the labels of these

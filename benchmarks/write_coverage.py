@@ -8,7 +8,7 @@ Each cell is kept as a line of benchmarks/coverage.jsonl once it is done, with a
 repetitions answered. A run first asks them again. What answers as before is still true, whatever became of
 the code; what answers otherwise is simulated anew, and so is what is not kept. `--hours` begins no cell after
 so many, and the same command goes on from there. The page is written at the end, and says how many cells it
-holds.
+holds, and of how many the answers have changed since.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from multiprocessing import Pool
 from pathlib import Path
@@ -57,19 +57,23 @@ class Kept:
         probe: What its first repetitions answered.
 
         counts: What was counted.
+
+        changed: Whether they answer otherwise today.
     """
 
     times: int
     probe: str
     counts: dict[str, Count]
+    changed: bool = False
 
 
 def read(path: Path) -> dict[str, Kept]:
     """Return the cells of earlier runs by their names."""
     found = {}
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        cell, times, known_by, counts = json.loads(line)
-        found[cell] = Kept(times, known_by, {name: Count(*count) for name, count in counts.items()})
+        cell, times, known_by, counts, *changed = json.loads(line)
+        counted = {name: Count(*count) for name, count in counts.items()}
+        found[cell] = Kept(times, known_by, counted, *changed)
     return found
 
 
@@ -80,7 +84,8 @@ def write(kept: dict[str, Kept], path: Path) -> None:
         counts = {
             name: (*astuple(count)[:-1], float(f"{count.width:.6g}")) for name, count in one.counts.items()
         }
-        lines.append(json.dumps([cell, one.times, one.probe, counts], separators=(",", ":")))
+        changed = [True] if one.changed else []
+        lines.append(json.dumps([cell, one.times, one.probe, counts, *changed], separators=(",", ":")))
     beside_it = path.with_suffix(".tmp")
     beside_it.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     beside_it.replace(path)
@@ -119,23 +124,22 @@ def asked(
                 yield cell, answer
 
 
-def still_true(kept: dict[str, Kept], some: list[Cell], *, workers: int, until: float) -> dict[str, Kept]:
-    """Return the cells that answer as they did, and those that there was no time to ask."""
+def asked_again(kept: dict[str, Kept], some: list[Cell], *, workers: int, until: float) -> dict[str, Kept]:
+    """Return the cells that are kept; those that were asked say whether they answer as they did."""
     known = [cell for cell in some if cell.name in kept]
-    changed = {
-        cell.name
-        for cell, now in asked(probed, known, workers=workers, until=until)
-        if now != kept[cell.name].probe
-    }
-    print(f"{len(changed):,} of {len(known):,} cells answer otherwise than they did", flush=True)
-    return {name: one for name, one in kept.items() if name not in changed}
+    found = dict(kept)
+    for cell, now in asked(probed, known, workers=workers, until=until):
+        found[cell.name] = replace(kept[cell.name], changed=now != kept[cell.name].probe)
+    changed = sum(found[cell.name].changed for cell in known)
+    print(f"{changed:,} of {len(known):,} cells answer otherwise than they did", flush=True)
+    return found
 
 
 def simulate(
     kept: dict[str, Kept], some: list[Cell], *, path: Path, workers: int, until: float, cap: int | None = None
 ) -> None:
-    """Run the cells that are not kept, or of fewer repetitions, and keep each."""
-    waiting = [cell for cell in some if cell.name not in kept or kept[cell.name].times < times_of(cell, cap)]
+    """Run the cells that are not kept, or of fewer repetitions, or answer otherwise, and keep each."""
+    waiting = [cell for cell in some if is_due(cell, kept.get(cell.name), cap)]
     started, done, whole = time.monotonic(), 0.0, sum(map(weight, waiting))
     try:
         answers = asked(partial(run, cap=cap), waiting, workers=workers, until=until)
@@ -147,6 +151,11 @@ def simulate(
             print(f"{number} of {len(waiting)}, about {left:.1f} h left: {cell.name}", flush=True)
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here", flush=True)
+
+
+def is_due(cell: Cell, one: Kept | None, cap: int | None) -> bool:
+    """Whether a cell is to be simulated."""
+    return one is None or one.changed or one.times < times_of(cell, cap)
 
 
 def weight(cell: Cell) -> float:
@@ -180,7 +189,7 @@ def main() -> None:
     kept = {name: one for name, one in read(given.keep).items() if name in names}
     if given.hours > 0.0:
         some = of_kinds(every, given.kinds)
-        kept = still_true(kept, some, workers=given.workers, until=until)
+        kept = asked_again(kept, some, workers=given.workers, until=until)
         simulate(kept, some, path=given.keep, workers=given.workers, until=until, cap=given.repetitions)
         write(kept, given.keep)
         # Widths as they are kept, so that the page is the same whenever it is written.
@@ -194,7 +203,9 @@ def main() -> None:
 def page_of(kept: dict[str, Kept]) -> str:
     """Return the page of the cells that are kept."""
     every = cells()
-    return document(Run({cell: kept[cell.name].counts for cell in every if cell.name in kept}, every))
+    found = {cell: kept[cell.name] for cell in every if cell.name in kept}
+    changed = [cell for cell, one in found.items() if one.changed]
+    return document(Run({cell: one.counts for cell, one in found.items()}, every, changed))
 
 
 if __name__ == "__main__":

@@ -85,7 +85,8 @@ def test_what_is_not_nominal_stands_first(page: Any) -> None:
         BOTH: {"brier": Count(POPULATION, False, 0.05, 1_999, 150, 19.99)},
     }
     missing = Cell("plan", "two values", 1_000, POPULATION)
-    text = page.document(page.Run(found, [LABELS, BOTH, missing]))
+    text = page.document(page.Run(found, [LABELS, BOTH, missing], [BOTH]))
+    assert "**In 1 of them an answer has changed since they were run**" in text.replace("\n", " ")
     assert "holds 2 of 3 cells. **1 cells are still to be run**, listed below." in text.replace("\n", " ")
     assert "| plan | 1,000 | two values (all) |" in text
     first, second, third = (
@@ -105,7 +106,7 @@ def test_what_is_not_nominal_stands_first(page: Any) -> None:
 
 @pytest.mark.untraced
 def test_a_run_goes_on_where_it_stopped(writer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is kept and answers as it did is not run again; what answers otherwise is forgotten."""
+    """What is kept and answers as it did is not run again; what answers otherwise is, and said until then."""
     keep, run = tmp_path / "cells.jsonl", {"path": tmp_path / "cells.jsonl", "workers": 1, "cap": 4}
     jobs = [Cell("compare", world, 30, FIXED) for world in ("two values", "mild")]
     monkeypatch.setattr(writer, "print", lambda *_, **__: None, raising=False)
@@ -119,12 +120,18 @@ def test_a_run_goes_on_where_it_stopped(writer: Any, tmp_path: Path, monkeypatch
         assert replace(one.counts[name], width=0.0) == replace(count, width=0.0)
         assert one.counts[name].width == pytest.approx(count.width, rel=1e-5)
     before = keep.read_text("utf-8")
-    writer.write(writer.still_true(kept, jobs, workers=1, until=np.inf), keep)
+    writer.write(writer.asked_again(kept, jobs, workers=1, until=np.inf), keep)
     assert keep.read_text("utf-8") == before
     kept[jobs[1].name] = replace(one, probe="other")
-    assert list(writer.still_true(kept, jobs, workers=1, until=np.inf)) == [jobs[0].name]
     # Without time to ask, what is kept is believed.
-    assert set(writer.still_true(kept, jobs, workers=1, until=0.0)) == {cell.name for cell in jobs}
+    assert writer.asked_again(kept, jobs, workers=1, until=0.0) == kept
+    kept = writer.asked_again(kept, jobs, workers=1, until=np.inf)
+    assert [name for name, one in kept.items() if one.changed] == [jobs[1].name]
+    writer.write(kept, keep)
+    assert writer.read(keep)[jobs[1].name].changed
+    writer.simulate(kept, jobs, until=np.inf, **run)
+    assert kept[jobs[1].name].probe == probe(jobs[1])
+    assert not any(one.changed for one in writer.read(keep).values())
 
 
 @pytest.mark.untraced
