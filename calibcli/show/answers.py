@@ -23,7 +23,7 @@ from calibcli.names import (
 )
 from calibcli.options.measuring import CLINICAL
 from calibcli.options.numerals import in_full, percent, plural, rough_percent
-from calibcli.reports.measure import MOST_SCORES_IN_FULL, RANKS_WRONG, ViewSummary
+from calibcli.reports.measure import IN_TABLES, MOST_SCORES_IN_FULL, RANKS_WRONG, VALUES_ALONE, ViewSummary
 from calibcli.show.words import (
     ALARM,
     about,
@@ -105,6 +105,9 @@ _RANKS: Mapping[str, float] = {M.AUROC: 0.5, M.GINI: 0.0, M.COX_SLOPE: 0.0}
 _WRONG_WAY = "The score ranks the wrong way: is the outcome coded in reverse?"
 
 _MOST_STRETCHES = 4
+
+# What every format has an interval of for groups and classes where nobody says which measures.
+_OF_GROUPS = tuple(name for name in IN_TABLES if name not in VALUES_ALONE)
 
 
 def measured(report: "MeasureReport") -> tuple[str, ...]:
@@ -495,7 +498,8 @@ def _worst(
     if worst.by_lower is None:
         # Another measure may show what the ECE does not.
         told = _groups(report, summary) or _certain(report, summary)
-        return "" if told else f"{many} none by itself is shown to be miscalibrated."
+        by = "" if report.selected else f" by {' or '.join(map(field_name, _OF_GROUPS))}"
+        return "" if told else f"{many} none by itself is shown to be miscalibrated{by}."
     errors = [one for key in keys for one in report.slices[key].measures if one.name is worst.measure]
     shown = sum(_beyond_zero(one) > 0 for one in errors)
     if at_least is not None:
@@ -517,7 +521,8 @@ def _groups(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> s
         return ""
     for one in report.measures:
         # Where the ECE has shown an error, others say only which way.
-        if one.name is M.ECE or (told and one.name not in _LEVELS):
+        of_all = report.selected or one.name in _OF_GROUPS
+        if not of_all or one.name is M.ECE or (told and one.name not in _LEVELS):
             continue
         ways: dict[str, list[str]] = {}
         for key in groups.measured:
@@ -531,7 +536,9 @@ def _groups(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> s
             said = listed(f"{way} in {_named(groups, keys)}" for way, keys in ways.items())
             level = percent(report.confidence)
             return f"By {field_name(one.name)}, {said}; all at once with {level} confidence."
-    return "" if isinstance(groups, ViewSummary) else _group_tests_say(report, groups, told=told)
+    if isinstance(groups, ViewSummary) or not report.selected:
+        return ""
+    return _group_tests_say(report, groups, told=told)
 
 
 def _group_tests_say(report: "MeasureReport", groups: "GroupsSummary", *, told: bool) -> str:

@@ -408,7 +408,7 @@ def test_no_class_is_called_right_whose_bias_is_shown(run: Run, tmp_path: Path) 
     answer, _, tables = said.partition("\n\n")
     assert "By bias, scores are on average too low in class a; all at once with 95 % confidence." in answer
     assert "classes against the rest none" not in answer
-    assert "Of 3 predicted classes none by itself is shown to be miscalibrated." in answer
+    assert "Of 3 predicted classes none by itself is shown to be miscalibrated by ECE or bias." in answer
     assert "no lower bound is above 0" in tables
 
 

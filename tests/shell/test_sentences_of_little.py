@@ -115,6 +115,20 @@ def test_groups_that_one_measure_shows_are_not_called_shown_by_none(run: Run, cs
     assert "none by itself" not in said
 
 
+def test_every_format_answers_alike_of_groups(run: Run, csv_of: Make) -> None:
+    """JSON measures more of a group than a table of groups shows, and says no more of it in the answer."""
+    rng = np.random.default_rng(0)
+    score = rng.random(100)
+    label = rng.random(100) < 0.5 + 0.4 * (score - 0.5)
+    lines = [f"{one!r},{int(y)},{x}" for one, y in zip(score.tolist(), label, strict=True) for x in "ab"]
+    words = ("measure", csv_of("score,label,site", *lines), "--by", "site")
+    found = json.loads(run(*words, "--json").out)
+    assert max(found["groups"]["adjusted"]["kuiper"].values()) < 0.05
+    shown, _, _ = run(*words).out.partition("\n\n")
+    assert found["answer"] == shown.replace("\n", " ")
+    assert shown.endswith("Of 2 groups none by itself is shown to be miscalibrated by ECE or bias.")
+
+
 def test_frequencies_are_told_apart_from_lines(run: Run, csv_of: Make) -> None:
     """Tables count rows, and files have lines."""
     old = csv_of("score,n", ".1,3", ".2,4", name="old.csv")

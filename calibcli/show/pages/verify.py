@@ -215,9 +215,12 @@ def _correction(report: VerifyReport) -> list[Line]:
         return lines
     one = claims[0]
     passes, fails = percent(one.confidence), percent(one.confidence_of_fail)
+    # Values alone and tests must pass as well, at no confidence.
+    bounded = "" if len(claims) == len(report.every_verdict) else " with bounds"
+    all_of = f"All {words.count(len(claims))} claims{bounded}"
     return [
         Line(
-            f"All {words.count(len(claims))} claims must pass, so a pass of each needs {passes} confidence. "
+            f"{all_of} must pass, so a pass of each needs {passes} confidence. "
             f"One fail is enough, so a fail needs {fails} (Bonferroni).",
             Tone.FAINT,
         ),
