@@ -143,7 +143,9 @@ def _of_each_score(report: "MeasureReport") -> list[str]:
 
 # How the reasons begin why so few rows leave the curve without an interval.
 _TOO_FEW = ("no interval: fewer than", "no interval: every label")
-_OF_CLUSTERS = "only bias, observed_rate, brier and log_loss have an interval that allows for it"
+_OF_CLUSTERS = (
+    "only bias, oe, observed_rate, mean_score, brier and log_loss have an interval that allows for it"
+)
 _STRONG = "Strong calibration, for every combination of predictors: scores and labels alone cannot test it."
 
 

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from calibcli.names import MeasureName
-from calibcli.stats.measures.bias import bias, observed_rate
+from calibcli.stats.measures.bias import bias, observed_over_expected, observed_rate
 from calibcli.stats.measures.clustered import Clusters, ClusterSums, clustered_difference, with_clusters
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.measures.scores import brier, log_loss
@@ -23,6 +23,7 @@ Floats = np.ndarray
 ERROR = 0.1
 MEASURES = {
     MeasureName.BIAS: bias,
+    MeasureName.OE: observed_over_expected,
     MeasureName.OBSERVED_RATE: observed_rate,
     MeasureName.BRIER: brier,
     MeasureName.LOG_LOSS: log_loss,
@@ -85,7 +86,9 @@ def missed(world: str, sizes: str, alike: float, repetitions: int) -> dict[str, 
 
 
 def expected(name: MeasureName, score: Floats, rate: Floats) -> float:
-    """Return the mean of a measure over labels of these rates."""
+    """Return the mean of a measure over labels of these rates, or the ratio of the means that it is of."""
+    if name is MeasureName.OE:
+        return float(rate.mean() / score.mean())
     ones, others = {
         MeasureName.BIAS: (1.0 - score, -score),
         MeasureName.OBSERVED_RATE: (np.ones_like(score), np.zeros_like(score)),

@@ -182,7 +182,7 @@ def test_a_level_is_not_met_where_a_lower_one_is_not() -> None:
     assert all("this cannot be decided" in one for one in answer_of(none)[:3])
     clustered = answer_of(replace(none, clusters=ClusterSummary("hospital", 30, 28.0)))
     assert all(one.endswith("Not tested.") for one in clustered[:3])
-    assert "only bias, observed_rate, brier and log_loss" in clustered[-1]
+    assert "only bias, oe, observed_rate, mean_score" in clustered[-1]
     few = [replace(one, assumptions=("no interval: 8 clusters, fewer than 20",)) for one in none.measures]
     clustered = answer_of(replace(none, measures=tuple(few), clusters=ClusterSummary("hospital", 8, 7.9)))
     assert clustered[-1].endswith("dependent: no interval here allows for it: 8 clusters, fewer than 20.")

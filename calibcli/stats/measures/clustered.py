@@ -20,7 +20,7 @@ from calibcli.stats.table.running import Parts
 from calibcli.stats.table.sliced import NOTHING, KeyedSums, Name, Registry, summed
 from calibcli.values import dataclass, replace
 
-MEANS = (MeasureName.BIAS, MeasureName.OBSERVED_RATE, MeasureName.MEAN_SCORE, *PAIRED)
+MEANS = (MeasureName.BIAS, MeasureName.OE, MeasureName.OBSERVED_RATE, MeasureName.MEAN_SCORE, *PAIRED)
 # Clusters of equal weight; unequal ones count as those that would leave as much noise.
 LEAST_CLUSTERS = 20
 # As few clusters with a label that its score makes unlikely say too little of those that have not been seen.
@@ -73,18 +73,26 @@ class Clusters:
         if name is MeasureName.OBSERVED_RATE:
             seen, kinds = self.positive, ("label 1 occurs", "label 0 occurs")
         sides = zip((seen > 0.0, seen < self.weight), kinds, strict=True)
-        return min((_effective(self.weight[some]), kind) for some, kind in sides)
+        found = [(_effective(self.weight[some]), kind) for some, kind in sides]
+        if name is MeasureName.OE:
+            found.append((_effective(self.base(name)), "events are expected"))
+        return min(found)
 
     def sums(self, name: MeasureName) -> Floats:
-        """Return the sums of a measure that is a mean over rows."""
+        """Return the sums of a measure that is a mean: over rows, or of O/E over the events expected."""
         of = {
             MeasureName.BIAS: self.residual,
+            MeasureName.OE: self.positive,
             MeasureName.OBSERVED_RATE: self.positive,
             MeasureName.MEAN_SCORE: self.positive - self.residual,
             MeasureName.BRIER: self.squared,
             MeasureName.LOG_LOSS: self.log,
         }
         return of[name]
+
+    def base(self, name: MeasureName) -> Floats:
+        """Return what a mean divides the sums by: the rows of each cluster, or the events expected in it."""
+        return self.positive - self.residual if name is MeasureName.OE else self.weight
 
 
 def _effective(weight: Floats) -> float:
@@ -158,7 +166,8 @@ class ClusterSums:
 def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) -> Estimate:
     """Return an estimate with what clusters leave of it.
 
-    A mean over rows gets a cluster-robust interval. With the share h_g of cluster g in the weight and the
+    A mean over rows gets a cluster-robust interval, and so does O/E, the mean of events over those that are
+    expected, in whose place rows stand below. With the share h_g of cluster g in the weight and the
     sum e_g of its rows' departures from the mean, over the whole weight, the variance is that of the
     jackknife over clusters, (G-1)/G sum (e_g / (1 - h_g))^2, and the quantile that of Student's t with
     1 / sum h_g^2 - 1 degrees of freedom. For clusters of equal weight this is the usual sandwich,
@@ -194,7 +203,7 @@ def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) 
         if found is not None:
             found = _no_narrower(found, estimate.interval)
             least = -1.0 if estimate.name is MeasureName.BIAS else 0.0
-            most = math.inf if estimate.name is MeasureName.LOG_LOSS else 1.0
+            most = math.inf if estimate.name in {MeasureName.LOG_LOSS, MeasureName.OE} else 1.0
             lower, upper = found.ends
             interval = replace(found, lower=stated(max(least, lower)), upper=stated(min(most, upper)))
     return replace(
@@ -264,6 +273,7 @@ def _interval(
         Hall (1983), Annals of Statistics 11, for the quantiles of a mean by its skewness.
     """
     clusters = scores[0]
+    base = clusters.base(name)
     count, effective = clusters.count, clusters.effective
     if count < LEAST_CLUSTERS:
         some = f"{count} cluster" if count == 1 else f"{count} clusters"
@@ -275,13 +285,13 @@ def _interval(
     if rarer < LEAST_SURPRISED:
         some = f"only in clusters that count as {rarer:.3g}, fewer than {LEAST_SURPRISED:.0f}"
         return None, [f"no interval: {kind} {some}"]
-    total = float(clusters.weight.sum())
-    left_out = 1.0 - clusters.weight / total
-    departure = (sums - mean * clusters.weight) / left_out
+    total = float(base.sum())
+    left_out = 1.0 - base / total
+    departure = (sums - mean * base) / left_out
     spread = math.sqrt(float((departure**2).sum()) * (count - 1.0) / count) / total
     if spread <= 1e-12 * abs(mean):
         return None, ["no interval: every cluster has the same mean, so nothing varies"]
-    reach = student_quantile(0.5 + confidence / 2.0, effective - 1.0)
+    reach = student_quantile(0.5 + confidence / 2.0, _effective(base) - 1.0)
     lean = float(((departure / (total * spread)) ** 3).sum()) * (2.0 * reach**2 + 1.0) / 6.0
     ends = mean - (reach + max(-lean, 0.0)) * spread, mean + (reach + max(lean, 0.0)) * spread
     return Interval(*ends, confidence, _METHOD, Target.POPULATION, finite_sample=False), []

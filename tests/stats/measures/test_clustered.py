@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from calibcli.errors import InputProblem
 from calibcli.names import MeasureName
 from calibcli.stats.measures import Estimate, clustered
-from calibcli.stats.measures.bias import bias, mean_score, observed_rate
+from calibcli.stats.measures.bias import bias, mean_score, observed_over_expected, observed_rate
 from calibcli.stats.measures.clustered import (
     EXACT,
     MEANS,
@@ -34,6 +34,7 @@ def estimates(table: ScoreTable) -> dict[MeasureName, Estimate]:
     """Return the means as if rows were independent."""
     return {
         M.BIAS: bias(table),
+        M.OE: observed_over_expected(table),
         M.OBSERVED_RATE: observed_rate(table),
         M.MEAN_SCORE: mean_score(table),
         M.BRIER: brier(table),
@@ -85,6 +86,7 @@ def losses(name: MeasureName, score: Floats, label: Floats) -> Floats:
     chance = np.where(label, score, 1 - score)
     return {
         M.BIAS: label - score,
+        M.OE: label / score,
         M.OBSERVED_RATE: 1.0 * label,
         M.MEAN_SCORE: score,
         M.BRIER: (label - score) ** 2,
@@ -103,6 +105,9 @@ def test_interval_is_that_of_the_jackknife_over_clusters(name: MeasureName, *, w
     table = ScoreTable.from_rows(score, label, Weighing(weight=weight if weighted else None))
     sums = sums_of(key, score, label, weight=weight) if weighted else sums_of(key, score, label)
     found = with_clusters(estimates(table)[name], sums.whole(), confidence=0.9)
+    if name is M.OE:
+        # A mean of label / score, by what is expected.
+        weight *= score
     loss, present = losses(name, score, label), np.unique(key)
     without = np.array([np.average(loss[key != g], weights=weight[key != g]) for g in present])
     mean, count = np.average(loss, weights=weight), present.size
@@ -210,6 +215,18 @@ def test_few_clusters_leave_no_interval(sizes: list[int], reason: str) -> None:
     )
     assert found.interval is None
     assert reason in found.assumptions
+
+
+def test_events_expected_in_few_clusters_leave_no_interval_of_their_ratio() -> None:
+    """A cluster that holds nearly all that is expected settles O/E by itself, and tells nothing of others."""
+    key = np.repeat(np.arange(30), 4)
+    score, label = np.where(key == 0, 0.9, 0.001), np.arange(120) % 3 == 0
+    table, whole = ScoreTable.from_rows(score, label), sums_of(key, score, label).whole()
+    found = with_clusters(observed_over_expected(table), whole, confidence=0.95)
+    assert found.interval is None
+    reason = "no interval: events are expected only in clusters that count as 1.07, fewer than 8"
+    assert reason in found.assumptions
+    assert with_clusters(bias(table), whole, confidence=0.95).interval is not None
 
 
 @pytest.mark.parametrize(
