@@ -1050,7 +1050,7 @@ def segmented(report: "SegmentsReport") -> tuple[str, ...]:
 def _segmented(report: "SegmentsReport") -> tuple[str, ...]:
     sure, shown = percent(report.confidence), report.shown
     if not report.tested:
-        return ("No segment has enough rows to be tested.",)
+        return ("No segment could be tested.",)
     tested = plural(report.tested, "segment")
     if not shown:
         first = f"No segment stands out: of {tested}, none is wrong by more than chance (jointly {sure})."

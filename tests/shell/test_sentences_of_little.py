@@ -17,6 +17,7 @@ PERFECT, BLIND = ("score,label", *("0,0", "1,1") * 200), ("a,b,c,label", ".1,.2,
 NEAR = ("score,label", ".00005,0", *(f".{k},{k % 2}" for k in range(11, 60)))
 STEPS = ("score,label", *(f".25,{int(k < 251)}\n.75,{int(k < 750)}" for k in range(1000)))
 MANY = ("a,b,c,label", *(f"{k / 200},{k / 200},{1 - k / 200},{int(k % 7 < k / 30)}" for k in range(1, 200)))
+SURE_OF_ONE = ("a,b,label", "0,0,0", *(f".{k},.{k + k % 3 - 1},{k % 2}" for k in range(11, 90)))
 MONTHS = ("score,month", *(f".{k},{month}" for month in (1, 2) for k in range(1, 4 + month)))
 
 
@@ -35,6 +36,12 @@ MONTHS = ("score,month", *(f".{k},{month}" for month in (1, 2) for k in range(1,
         (ONE, "verify --rule auroc>=0.7", ["(undefined; no lower", "the only row has label 1"], ["nan"]),
         (SURE, "verify --rule spiegelhalter.p>=0.05", ["(p undefined)", "about Spiegelhalter's"], ["nan"]),
         (TWO, "verify --max-ece 0.1 --by site", ["up to 100 % of future rows"], ["e+02"]),
+        (
+            SURE_OF_ONE,
+            "compare -s a -s b -y label",
+            ["clear difference: there are scores of exactly 0 or 1"],
+            [],
+        ),
         (RIGHT, "measure -m aurc", ["Of all rows, at least 90 % have label 1;"], []),
         (WRONG, "measure -m aurc", ["At none of twenty cutoffs do 90 % or more of the rows above"], []),
         (

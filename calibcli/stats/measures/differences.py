@@ -462,11 +462,15 @@ def reach_of_maps(
 
 
 def _why_open(name: Compared, interval: Interval, values: Values, reach: tuple[float, float]) -> str | None:
-    """Return why rows that look as if they told two scores apart do not, which is the row that was added."""
+    """Return why rows that look as if they told two scores apart do not, which is the row that was added.
+
+    Where that row leaves neither end, it is why, however alike the scores look.
+    """
     lower, upper = interval.ends
     delta = (1.0 - interval.confidence) / 2.0
     seen = values.mean / max(normal_quantile(1.0 - delta) * values.standard_error, math.ulp(0.0))
-    if not lower <= 0.0 <= upper or abs(seen) <= 1.0:
+    endless = math.isinf(lower) and math.isinf(upper)
+    if not lower <= 0.0 <= upper or (abs(seen) <= 1.0 and not endless):
         return None
     largest = None if name in RANKED else reach[1] if seen < 0.0 else -reach[0]
     words = unseen_words(values.costly_rows, values.total, largest=largest, delta=delta)
