@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import norm
 
@@ -150,3 +151,58 @@ def test_intervals_heed_the_longer_tail(larger_are_worse: bool, count: int, conf
         found = replace(estimate, value=float(positive.sum() / rows.sum()) - 0.1)
         missed += outside(with_clusters(found, clusters, confidence=confidence).interval, truth)
     assert missed <= most_misses(times, 1.0 - confidence)
+
+
+def own_rates(count: int, *, shifted: bool, times: int) -> dict[MeasureName, tuple[int, int]]:
+    """Count where a difference of scores ends below the truth, and above it, at 95 %.
+
+    One score is the mean rate, the other half way from there to the rate of each cluster; or it is too high,
+    too, by as much as makes both losses the same.
+    """
+    every, rng = expit(norm.ppf((np.arange(20_000) + 0.5) / 20_000) - 2.0), generator_of("own rates", count)
+    mean, rows, found = float(every.mean()), 100, {}
+    key = np.repeat(np.arange(count), rows)
+
+    def gained(name: MeasureName, over: float) -> float:
+        second = mean + 0.5 * (every - mean) + over
+        return expected(name, second, every) - expected(name, np.full_like(every, mean), every)
+
+    for name in (MeasureName.BRIER, MeasureName.LOG_LOSS):
+        over = brentq(lambda over, name=name: gained(name, over), 0.0, 0.3) if shifted else 0.0
+        truth, ends = gained(name, over), []
+        for _ in range(times):
+            rate = expit(rng.normal(size=count) - 2.0)[key]
+            scores, label = (
+                (np.full(key.size, mean), mean + 0.5 * (rate - mean) + over),
+                rng.random(key.size) < rate,
+            )
+            paired, clusters = PairedSums(), (ClusterSums(), ClusterSums())
+            paired.add(*scores, label)
+            for sums, score in zip(clusters, scores, strict=True):
+                sums.add_rows(key, score, label)
+            of_rows = paired.difference(name, confidence=0.95)
+            whole = clustered_difference(of_rows, *(one.whole() for one in clusters), confidence=0.95)
+            assert whole.interval is not None
+            ends.append(whole.interval.ends)
+        lower, upper = np.array(ends).T
+        found[name] = int((upper < truth).sum()), int((lower > truth).sum())
+    return found
+
+
+@short_and_full(
+    "count shifted times brier log_loss",
+    [(20, False, 150, 0.172, 0.145), (20, True, 150, 0.118, 0.095)],
+    [(50, False, 300, 0.098, 0.085), (50, True, 300, 0.08, 0.052), (100, False, 300, 0.063, 0.05)],
+)
+def test_what_few_clusters_save_or_cost_is_missed_as_rarely_as_documented(
+    count: int,
+    shifted: bool,  # noqa: FBT001 - one of two worlds
+    times: int,
+    brier: float,
+    log_loss: float,
+) -> None:
+    """An end misses on the side of the clusters that are not there, and hardly ever on the other."""
+    found = own_rates(count, shifted=shifted, times=times)
+    for name, error in ((MeasureName.BRIER, brier), (MeasureName.LOG_LOSS, log_loss)):
+        assert max(found[name]) <= most_misses(times, error)
+        assert min(found[name]) <= most_misses(times, 0.01)

@@ -378,6 +378,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify t.csv --max-ece 0.1 --id a", "--id without --state", " "),
     (2, "verify t.csv --max-ece 0.1 --planned-rows 9", "--planned-rows without --state", " "),
     (2, "verify t.csv --max-ece 0.1 --alarm", "--alarm without --state", " "),
+    (2, "verify t.csv --max-ece 0.1 --max-dce 0.1 --state s", "keeps one rule", "--confidence 1 - 0.05/K"),
     (2, "verify t.csv --max-ece 0.1 --state s --by label --by score", "--by takes one", "--by month"),
     (2, "verify t.csv --max-ece 0.1 --state s --by score --batch x", "--by takes one", "leave out --batch"),
     (2, "verify t.csv --max-ece 0.1 --max-regression 0.1", "--max-regression without a baseline", " "),
