@@ -106,6 +106,18 @@ def test_draws_come_near_the_exact_law() -> None:
     assert abs(found.p_value - exact) < 5 * np.sqrt(exact * (1 - exact) / 1_999)
 
 
+def test_what_may_be_chance_and_the_p_value_agree() -> None:
+    """An index is above what chance may give just where its p-value is no larger than the error."""
+    generator, chance = np.random.default_rng(0), Chance(lambda: np.random.default_rng(1))
+    old = generator.random(10)
+    for step in range(4):
+        new = generator.random(40) + step / 10
+        p_value = shifted(old, new, chance=chance).p_value
+        for error in (p_value - 1e-4, p_value + 1e-4):
+            found = shifted(old, new, error=error, chance=chance)
+            assert (found.psi > found.by_chance + 1e-12) == (p_value <= error)
+
+
 def test_new_values_are_levels_and_cuts_are_those_of_old_rows() -> None:
     """A value that no old row has is a level of its own; numbers beyond the old ones are in the last."""
     found = shifted([1.0, 1.0, 2.0], [2.0, 3.0], categorical=True)
