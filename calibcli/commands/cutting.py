@@ -1,7 +1,7 @@
 """Rows cut into segments by the values of some columns, in a second pass over the input."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from calibcli.commands.gathering import Gathered, SecondPass
 from calibcli.commands.through_maps import row_map
@@ -93,12 +93,16 @@ def segments_in(evaluation: Gathered, rows: RowRequest, cutting: Cutting) -> Cut
         one.name: (found.rows[inside], found.positive[inside])
         for one, inside in zip(levels, values, strict=True)
     }
-    alike = [note for one in levels for note in alike_notes(one.name, one.texts)]
-    notes = (*other_notes(levels, cutting), *alike, *outcome_notes(outcomes))
+    notes = (*other_notes(levels, cutting), *spelling_notes(levels), *outcome_notes(outcomes))
     if kept_to is not None:
         cells, what = f"about {kept_to:,} cells", "scores within segments"
         notes = (rounded_words(cells, what=what, exact="counts and sums of residuals"), *notes)
     return Cut(found, entries, levels, kept_to is not None, notes)
+
+
+def spelling_notes(levels: Iterable[Levels]) -> tuple[str, ...]:
+    """Return which values of columns differ in capitals or blanks alone."""
+    return tuple(note for one in levels for note in alike_notes(one.name, one.texts))
 
 
 def rows_again(evaluation: Gathered) -> SecondPass:

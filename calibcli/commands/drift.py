@@ -23,7 +23,7 @@ from calibcli.stats.bounds import holm
 from calibcli.stats.measures.drift import Chance, Shift, shift_of
 from calibcli.stats.numerics import stream
 from calibcli.stats.table.grid import GridTable, Table, cell_and_edge, upper_edge
-from calibcli.stats.table.levels import LEAST_ROWS_EACH, OTHER, Mixed, RunningValues
+from calibcli.stats.table.levels import LEAST_ROWS_EACH, MISSING, OTHER, Mixed, RunningValues
 from calibcli.values import replace
 
 # Scores of so few different values are grades, compared one by one.
@@ -258,17 +258,14 @@ def _other_notes(columns: Iterable[DriftColumn]) -> list[str]:
     """
     notes: list[str] = []
     for one in columns:
-        notes += alike_notes(one.name, (level.where.removeprefix(f"{one.name} = ") for level in one.levels))
-        rest = next((level for level in one.levels if level.where == f"{one.name} = {OTHER}"), None)
-        counted, rows = (
-            (0, 0) if rest is None else (rest.old + rest.new, sum(x.old + x.new for x in one.levels))
-        )
-        if 2 * counted > rows:
-            few = (
-                f"all but the {len(one.levels) - 1} most frequent values, {share(counted, rows)} of the rows"
-            )
-            why = "a shift among these is not seen; numbers such as 1,234.5 are text"
-            notes.append(f"{one.name} = {OTHER} is {few}: {why}")
+        levels = {level.where.removeprefix(f"{one.name} = "): level for level in one.levels}
+        notes += alike_notes(one.name, levels)
+        rest, rows = levels.get(OTHER), sum(level.old + level.new for level in one.levels)
+        if rest is not None and 2 * (counted := rest.old + rest.new) > rows:
+            few = len(levels.keys() - {OTHER, MISSING})
+            all_but = f"all but the {few} most frequent values, {share(counted, rows)} of the rows"
+            asked = "a shift among these is not seen; are they numbers written as text, such as 1,234.5?"
+            notes.append(f"{one.name} = {OTHER} is {all_but}: {asked}")
     return notes
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from calibcli.commands.cutting import cut_columns, outcome_notes, rows_again
+from calibcli.commands.cutting import cut_columns, outcome_notes, rows_again, spelling_notes
 from calibcli.commands.gathering import RAW, Gathered, SecondPass, changed_meanwhile, selection_notes
 from calibcli.commands.reading import group_notes, read_tables, rounding_notes
 from calibcli.commands.scale_checks import read_notes, sure_notes
@@ -258,7 +258,7 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
         report,
         loss_after=_loss_through(through, options.loss),
         outputs=distinct_outputs(*{id(one): one.recalibrator for one, _ in through}.values()),
-        notes=(*whole.fit.notes, *group_notes(gathered), *_sure(through)),
+        notes=(*whole.fit.notes, *sure_notes(gathered, {}), *group_notes(gathered), *_sure(through)),
         by=artifact.by,
         groups=tuple(sorted(groups, key=lambda one: one.key)),
         answer=None if choice is None else _answer(artifact),
@@ -556,6 +556,7 @@ def fit_segment_files(rows: RowRequest, cutting: Cutting, options: FitOptions) -
             *read_notes(gathered),
             *selection_notes(gathered.input),
             *kept_to,
+            *spelling_notes(found),
             *outcome_notes(outcomes),
         ),
     )
@@ -819,28 +820,32 @@ def _record(
     )
 
 
-# Classes whose labels follow their outputs are off by more standard deviations with a probability of 10^-6.
-_FAR, _TELLING = 4.9, 0.005
+# Where labels follow the outputs a class is said to be off with at most this probability; smaller shares of
+# the rows are not worth saying.
+_BY_CHANCE, _TELLING = 1e-6, 0.005
 
 
 def _off_on_average(
     classes: Sequence[str], observed: Integers, expected: Floats, variance: Floats
 ) -> tuple[str, ...]:
-    """Say which class a map leaves off on average, the farthest of them, as one temperature for all does."""
-    off = (expected - observed) / observed.sum()
-    telling = (np.abs(off) > _TELLING) & (np.abs(expected - observed) > _FAR * np.sqrt(variance))
-    if not telling.any():
-        return ()
+    """Say which class a map leaves off on average, the farthest of them, as one temperature for all does.
+
+    References:
+        Bernstein's inequality: for sums of independent labels, however rare they are.
+    """
+    level, total = math.log(2.0 * len(classes) / _BY_CHANCE), observed.sum()
+    reach = level / 3.0 + np.sqrt(level**2 / 9.0 + 2.0 * variance * level)
     # Rounded, as two classes are off by as much, and the last digits would choose.
-    place = int(np.argmax(np.where(telling, np.abs(off).round(9), 0.0)))
-    mean, share = expected[place] / observed.sum(), observed[place] / observed.sum()
-    return (_OFF_ON_AVERAGE.format(classes[place], mean, share),)
+    off = (np.abs(expected - observed) / total).round(9)
+    off[off * total <= np.maximum(reach, _TELLING * total)] = 0.0
+    place = int(off.argmax())
+    if off[place] == 0.0:
+        return ()
+    said = _OFF.format(classes[place], expected[place] / total, observed[place] / total)
+    return (said if observed.min() == 0 else f"{said}: --multiclass vector fits each class by itself",)
 
 
-_OFF_ON_AVERAGE = (
-    "class {} has a mean probability of {:.3g} after this map, and {:.3g} of the fit rows are of it: "
-    "--multiclass vector fits each class by itself"
-)
+_OFF = "class {} has a mean probability of {:.3g} after this map, and {:.3g} of the fit rows are of it"
 
 
 def _options(method: ClassMethod, options: ClassFitOptions) -> dict[str, object]:

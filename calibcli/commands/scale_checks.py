@@ -280,18 +280,18 @@ def _scale_notes(table: "Table", scale: Scale) -> tuple[str, ...]:
 def _fractions_among_percentages(table: "Table") -> int:
     """Return how many rows have a score that seems to be a probability where all others are percentages.
 
-    Those are whole numbers; one value below 1, as the least of a list, is none.
+    Those are whole numbers, and there are more events than such percentages expect; one value below 1, as the
+    least of a list, is none.
     """
     percent = 100.0 * table.score
     below = (percent > 0.0) & (percent < 1.0 - _ROUNDING)
-    if table.resolution or np.count_nonzero(below) < len(_LABELS):
-        return 0
     above = percent[percent > 1.0 + _ROUNDING]
-    return (
-        int(table.rows[below].sum())
-        if np.abs(above - np.round(above)).max(initial=0.0) < 100.0 * _ROUNDING
-        else 0
-    )
+    if table.resolution or not above.size or np.count_nonzero(below) < len(_LABELS):
+        return 0
+    events, expected = int(table.positive_rows[below].sum()), float(table.rows[below] @ table.score[below])
+    whole = np.abs(above - np.round(above)).max() < 100.0 * _ROUNDING
+    as_read = events <= expected + _NEAR * math.sqrt(max(expected, 1.0))
+    return int(table.rows[below].sum()) if whole and not as_read else 0
 
 
 # So many standard errors may events lie from a hundredth of those expected, and so few tell nothing.

@@ -88,7 +88,7 @@ def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions
         return
     if len(options.rules) > 1 or options.regression is not None:
         msg = "--state keeps one rule over all rows, without a baseline"
-        each = "with --confidence 1 - 0.05/K for K of them: any may be wrong"
+        each = f"with --confidence 1 - {1.0 - options.confidence:.6g}/K for K of them: any may be wrong"
         raise UsageProblem(msg, f"keep one state file for each rule, and one for each group of rows, {each}")
     if columns.rows.counted:
         left = columns.rows.options[-1]

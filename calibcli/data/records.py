@@ -33,7 +33,6 @@ _LINE_END = re.compile(rb"\r\n?|\n")
 _SOMETHING = re.compile(rb"[^\r\n]")
 _TWICE = 'a quote within a quoted field is written twice, as in "5"" pipe", and not as \\"'
 Bytes = npt.NDArray[np.uint8]
-Positions = Integers
 # A bit for each byte, the first one lowest.
 Words = npt.NDArray[np.uint64]
 _ONE, _LAST = np.uint64(1), np.uint64(63)
@@ -74,7 +73,7 @@ class Block:
         """Whether it holds nothing but line ends."""
         return _SOMETHING.search(self.whole, 0, self.size) is None
 
-    def bounds(self) -> tuple[Positions, Positions]:
+    def bounds(self) -> tuple[Integers, Integers]:
         """Return where each record begins, and where its fields end and its line end begins."""
         characters = self.characters
         last = self.outside(_line_ends(self))
@@ -88,11 +87,11 @@ class Block:
         some = ends > starts
         return (starts, ends) if self.blank else (starts[some], ends[some])
 
-    def outside(self, places: Positions) -> Positions:
+    def outside(self, places: Integers) -> Integers:
         """Return those of some places that no quotes enclose."""
         return places[~_bits_at(_parity(self.edges), places)] if self.edges.size else places
 
-    def separators(self) -> Positions:
+    def separators(self) -> Integers:
         return self.outside(np.flatnonzero(self.characters == ord(self.delimiter)))
 
     def quoted_lines(self) -> "QuotedLines | None":
@@ -130,11 +129,11 @@ class QuotedLines:
         around: The quotes that open and close texts, by turns.
     """
 
-    starts: Positions
-    stops: Positions
-    text: Positions
-    separators: Positions
-    outside: Positions
+    starts: Integers
+    stops: Integers
+    text: Integers
+    separators: Integers
+    outside: Integers
     begins: Booleans
     ends: Booleans
     around: Words
@@ -242,7 +241,7 @@ def _line_bits(content: bytes, *, ended: bool) -> Words:
     return newlines | alone
 
 
-def _line_ends(block: Block) -> Positions:
+def _line_ends(block: Block) -> Integers:
     """Return the last character of every line end."""
     ends = block.characters == _NEWLINE
     # A search costs a tenth of a comparison of every byte.
@@ -283,21 +282,21 @@ def _next_to(words: Words, step: int) -> Words:
     return found
 
 
-def _bits_at(words: Words, places: Positions) -> Booleans:
+def _bits_at(words: Words, places: Integers) -> Booleans:
     found: Booleans = (words[places >> 6] >> (places & 63).astype(np.uint64)) & _ONE == _ONE
     return found
 
 
-def _counts(words: Words, places: Positions) -> Positions:
+def _counts(words: Words, places: Integers) -> Integers:
     """Return how many bits are set before each of some places."""
     whole = np.concatenate(([0], np.cumsum(np.bitwise_count(words), dtype=np.int64)))
     padded = np.append(words, np.uint64(0))
     part = padded[places >> 6] & ((_ONE << (places & 63).astype(np.uint64)) - _ONE)
-    found: Positions = whole[places >> 6] + np.bitwise_count(part)
+    found: Integers = whole[places >> 6] + np.bitwise_count(part)
     return found
 
 
-def _places(words: Words) -> Positions:
+def _places(words: Words) -> Integers:
     """Return where bits are set."""
     return np.flatnonzero(np.unpackbits(words.astype("<u8", copy=False).view(np.uint8), bitorder="little"))
 
@@ -352,8 +351,8 @@ def _quoted(content: bytes, delimiter: str, start: int) -> tuple[Words, tuple[in
 
 
 def _by_runs(
-    characters: Bytes, quotes: Positions, at_edge: Booleans, start: int
-) -> tuple[Positions, tuple[int, int] | None]:
+    characters: Bytes, quotes: Integers, at_edge: Booleans, start: int
+) -> tuple[Integers, tuple[int, int] | None]:
     """Return what `_quoted` does, for any quotes.
 
     Quotes side by side are a run. At the edge of a field a run of odd length opens a field or closes one;

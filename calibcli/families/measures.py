@@ -856,12 +856,13 @@ class MeasureName(Explained):
             label 1. It is also the mean share of label 1 above each row of label 0. Both means have Gaffke's
             bound, with room for the misplaced row that has not been seen. The distances of the area to the
             two are combined by the root of the sum of their squares. DeLong's variance is the sum of two
-            likewise. Where it is farther away, an end is Gaffke's bound of the mean of what each row adds to
-            the area: where one row of either label is misplaced and no other, squares leave out areas near 1
-            at any confidence. Scores of two values were gone through with 50, 30 and 12 rows of the rarer
-            label, all tables: an end at 95 % is wrong in at most 4.8 %, at 97.5 % in 2.4 % and at 99.9 % in
-            .1 %. None with importance weights. Two scores of the same rows are
-            compared row by row, by what each row adds to either area.
+            likewise. But where one row of either label is misplaced and no other, squares leave out areas
+            near 1 at any confidence. So where the root of the product of how many rows have each label,
+            times one less the area, is below 20, the upper end is Gaffke's bound of the mean of what each
+            row adds to the area if that is farther away; likewise the lower end near 0. Scores of two values
+            were gone through with 10 to 50 rows of the rarer label and 12 to 1,000 of the other, all tables:
+            an end is wrong no more often than it says, at 90 to 99.8 %. None with importance weights. Two
+            scores of the same rows are compared row by row, by what each row adds to either area.
         Assumes: Rows are independent and held out. "By chance" is the area on average over labels drawn from
             the scores, to first order. It is not given where fewer than 20 rows of either label are expected.
         Reference: DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44; Zou & Donner (2008), Statistics in

@@ -386,3 +386,21 @@ def test_fit_says_which_class_a_map_leaves_off_on_average(tmp_path: Path, run: R
     assert said("off")
     assert not said("off", "--multiclass", "vector")
     assert not said("right")
+
+
+def test_classes_that_chance_brings_are_no_reason_to_say_so(tmp_path: Path, run: Run) -> None:
+    """Of twenty calibrated classes of one in ten thousand some have a row now and then."""
+    rng = np.random.default_rng(0)
+    rates = np.append(np.full(5, 0.1996), np.full(20, 1e-4))
+    for _ in range(20):
+        right = rng.dirichlet(20.0 * rates[:5], 100) * 0.998
+        rows = np.column_stack((right, np.full((100, 20), 1e-4)))
+        label = (rows.cumsum(axis=1) < rng.random(100)[:, None]).sum(axis=1)
+        names = [f"p_{place:02}" for place in range(25)]
+        columns: dict[str, Any] = dict(zip(names, rows.T, strict=True))
+        pq.write_table(pa.table(columns | {"y": [f"{one:02}" for one in label]}), tmp_path / "r.parquet")
+        ran = run(
+            "fit", tmp_path / "r.parquet", "--probs", "p_*", "-y", "y", "-o", tmp_path / "m.json", "--force"
+        )
+        assert ran.code == 0
+        assert "has a mean probability of" not in ran.err

@@ -514,6 +514,8 @@ def test_one_other_label_that_is_no_outcome_is_said(run: Run, tmp_path: Path) ->
         # The least value of a list, and finer percentages.
         (("85", "0.5", "40", "1"), False),
         (("8.5", "0.9", "4.25", "0.35"), False),
+        # Nothing is above 1 but by rounding.
+        (("0.5", "0.25", "1.0000000000000002", "1"), False),
     ],
 )
 def test_probabilities_among_percentages_are_said(
@@ -526,13 +528,28 @@ def test_probabilities_among_percentages_are_said(
     assert ("120 scores between 0 and 1 among whole percentages" in found) == said
 
 
+def test_percentages_below_one_that_come_true_are_percentages(run: Run, tmp_path: Path) -> None:
+    """A master scale of .25, .5, 1, 2 and 10 % with as many defaults as it says."""
+    path = tmp_path / "grades.csv"
+    grades = {"0.25": 1, "0.5": 2, "1": 4, "2": 8, "10": 40}
+    path.write_text(
+        "pd,default\n"
+        + "".join(f"{pd},{int(row < some)}\n" for pd, some in grades.items() for row in range(400))
+    )
+    assert "among whole percentages" not in run("measure", path, "--scale", "percent", "-m", "bias").out
+
+
 def test_points_read_as_log_odds_are_said_by_fit(run: Run, tmp_path: Path) -> None:
     """A map of one level was fitted to scores that are all 1, and nothing said why."""
     path = tmp_path / "cards.csv"
-    path.write_text("fico,default\n" + "".join(f"{300 + place},{place % 2}\n" for place in range(200)))
+    rows = (f"{300 + place},{place % 2},{place % 4 < 2}\n" for place in range(200))
+    path.write_text(f"fico,default,group\n{''.join(rows)}")
     fitted = ("fit", path, "-s", "fico", "-y", "default", "--scale", "logit", "-o", tmp_path / "cal.json")
     said = run(*fitted, "--method", "isotonic", code=0).err
     assert "200 rows with log-odds above 36.7 have a score of exactly 1" in said
+    assert (
+        said.splitlines()[-1] in run(*fitted, "--method", "isotonic", "--force", "--by", "group", code=0).err
+    )
     assert "is --score the right column, and --scale its scale?" in run(*fitted, "--force", code=3).err
 
 

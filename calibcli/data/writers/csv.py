@@ -18,12 +18,12 @@ from calibcli.data.arrays import (
     stretches,
     written,
 )
-from calibcli.data.records import BOM, Block, Positions
+from calibcli.data.records import BOM, Block
 from calibcli.data.values import names_of
 from calibcli.data.writers import ROOMIER, Output
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import DataFormat
-from calibcli.stats.table import Floats
+from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
 
 
@@ -149,8 +149,8 @@ class _Piece:
 
     block: Block
     content: bytes
-    starts: Positions
-    ends: Positions
+    starts: Integers
+    ends: Integers
     values: Added
 
 
@@ -244,7 +244,7 @@ def _old_parts(piece: _Piece, columns: NewColumns) -> "list[pa.Array[Any]]":
     return [pieces.take(place_column(places[:, place])) for place in range(count)]
 
 
-def _bounds(piece: _Piece, columns: NewColumns) -> Positions:
+def _bounds(piece: _Piece, columns: NewColumns) -> Integers:
     """Return where the stretches of kept fields begin and end in each record, shape (n, stretches, 2)."""
     number, kept = piece.ends.size, columns.kept or ()
     if not kept:

@@ -41,8 +41,6 @@ _AT_ONCE, _CELLS_AT_ONCE = 64, 64_000
 # Drawing a surprise costs as much as drawing the labels of so many cells.
 _COST_OF_A_SURPRISE = 8
 
-Starts = Indices
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawCells:
@@ -56,7 +54,7 @@ class DrawCells:
 
     score: Floats
     rows: Integers
-    starts: Starts
+    starts: Indices
     coarsened: bool
 
     @property
@@ -69,7 +67,7 @@ class DrawCells:
         """Of the number of labels 1 in each cell."""
         return self.rows * self.score * (1.0 - self.score)
 
-    def segments(self, starts: Starts) -> Starts:
+    def segments(self, starts: Indices) -> Indices:
         """Translate bin starts in the table to bin starts among the cells."""
         return np.searchsorted(self.starts, starts)
 
@@ -77,13 +75,13 @@ class DrawCells:
 class DrawnLabels(Protocol):
     """A block of draws of all labels. Segments are starts among the cells, shape (k + 1,)."""
 
-    def positives(self, segments: Starts) -> Floats:
+    def positives(self, segments: Indices) -> Floats:
         """Return the number of labels 1 in each segment, shape (block, k)."""
 
-    def residuals(self, segments: Starts) -> Floats:
+    def residuals(self, segments: Indices) -> Floats:
         """Return the sums of label - score, shape (block, k)."""
 
-    def squares(self, segments: Starts) -> Floats:
+    def squares(self, segments: Indices) -> Floats:
         """Return the sums of (label - score)^2, shape (block, k)."""
 
     def tilted(self) -> Floats:
@@ -102,7 +100,7 @@ class LabelDraws:
 
 
 def label_draws(
-    table: Table, partitions: Sequence[Starts], *, draws: int, generator: np.random.Generator
+    table: Table, partitions: Sequence[Indices], *, draws: int, generator: np.random.Generator
 ) -> LabelDraws:
     """Draw all labels from the scores, by the way that costs least."""
     little = float(open_variance(table).sum()) < LEAST_INFORMATION
@@ -120,12 +118,12 @@ def label_draws(
     return LabelDraws(cells, blocks)
 
 
-def draw_cells(table: Table, partitions: Sequence[Starts], *, sub_cells: int = _SUB_CELLS) -> DrawCells:
+def draw_cells(table: Table, partitions: Sequence[Indices], *, sub_cells: int = _SUB_CELLS) -> DrawCells:
     """Return the cells for drawing labels: the table's own up to 20,000 rows, else sub-cells nested in the
     bins.
 
     Args:
-        partitions: Starts of the bins of every partition that statistics will use.
+        partitions: Indices of the bins of every partition that statistics will use.
         sub_cells: About how many sub-cells there are by number of rows.
     """
     if _few_cells(table):
@@ -138,11 +136,11 @@ def draw_cells(table: Table, partitions: Sequence[Starts], *, sub_cells: int = _
 
 def sub_cell_starts(
     table: Table,
-    partitions: Sequence[Starts] = (),
+    partitions: Sequence[Indices] = (),
     *,
     sub_cells: int = _SUB_CELLS,
     moment: Floats | None = None,
-) -> Starts:
+) -> Indices:
     """Return starts of cells nested in the bins, with as many rows each,
     none wider than a quarter in log odds.
     """
@@ -264,13 +262,13 @@ class _Dense:
     usual: _Usual
     turned: Floats
 
-    def positives(self, segments: Starts) -> Floats:
+    def positives(self, segments: Indices) -> Floats:
         return segment_sums(self.turned, segments) + segment_sums(self.usual.ones, segments)
 
-    def residuals(self, segments: Starts) -> Floats:
+    def residuals(self, segments: Indices) -> Floats:
         return segment_sums(self._residual, segments)
 
-    def squares(self, segments: Starts) -> Floats:
+    def squares(self, segments: Indices) -> Floats:
         return segment_sums(self._square, segments)
 
     def tilted(self) -> Floats:
@@ -306,13 +304,13 @@ class _Surprises:
     sign: Floats
     begins: Integers
 
-    def positives(self, segments: Starts) -> Floats:
+    def positives(self, segments: Indices) -> Floats:
         return self._added(self.sign, segments) + segment_sums(self.usual.ones, segments)
 
-    def residuals(self, segments: Starts) -> Floats:
+    def residuals(self, segments: Indices) -> Floats:
         return self._added(self.sign, segments) + segment_sums(self.usual.residual, segments)
 
-    def squares(self, segments: Starts) -> Floats:
+    def squares(self, segments: Indices) -> Floats:
         turned = self.sign * self.usual.tilt[self.cell]
         return self._added(turned, segments) + segment_sums(self.usual.square, segments)
 
@@ -335,7 +333,7 @@ class _Surprises:
         top, bottom = np.maximum.reduceat(tops, self.begins), np.minimum.reduceat(bottoms, self.begins)
         return np.maximum(top, 0.0), np.minimum(bottom, 0.0)
 
-    def _added(self, what: Floats, segments: Starts) -> Floats:
+    def _added(self, what: Floats, segments: Indices) -> Floats:
         count = segments.size - 1
         place = np.searchsorted(segments, self.cell, side="right") - 1 + self.draw * count
         shape = (self.begins.size, count)

@@ -309,12 +309,10 @@ def _closer(low: float, high: float) -> tuple[float, float]:
     return max(0.0, start), min(1.0, stop)
 
 
-Places = Indices
-
 PARTS = 1_024
 
 
-def thinned(x: Floats, y: Floats, *, parts: int = PARTS) -> Places:
+def thinned(x: Floats, y: Floats, *, parts: int = PARTS) -> Indices:
     """Return which points to keep: of each part of the range of x the first, last, lowest and highest.
 
     So ends and extremes stay exact, and a line through what is kept covers what a line through all would.

@@ -261,8 +261,6 @@ MOST_BINS = 4_096
 
 _NO_INTERVAL = "no interval: the bins are chosen by the labels, which voids every bound"
 
-Starts = Indices
-
 
 def sweep_ece(table: Table) -> Estimate:
     """Binned ECE over as many equal-mass bins of 1, 2, 3, ... as come before a rate lies below the one
@@ -296,7 +294,7 @@ def sweep_ece(table: Table) -> Estimate:
 _ROUNDED = 1e-12
 
 
-def _swept(table: Table) -> tuple[int, Starts]:
+def _swept(table: Table) -> tuple[int, Indices]:
     """Return the number of bins that ended the sweep, and where the bins before it start."""
     each = np.arange(table.distinct + 1)
     # Sums of importance weights are rounded, and rates that are equal differ by as much.
@@ -323,7 +321,7 @@ def never_falls(rate: Floats, slack: float) -> bool:
     return bool(np.all(rate[1:] >= rate[:-1] - slack))
 
 
-def _rates(table: Table, starts: Starts) -> Floats:
+def _rates(table: Table, starts: Indices) -> Floats:
     weight = segment_sums(table.weight, starts)
     some = weight > 0.0
     return segment_sums(table.positive, starts)[some] / weight[some]

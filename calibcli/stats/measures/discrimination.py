@@ -116,15 +116,15 @@ class _Ranked:
         return found
 
     def interval(self, confidence: float) -> Interval:
-        """Return the interval of the area: distances to the bounds of its two parts, by squares added up, or
-        the bound of the mean of what rows add to it where that is farther away.
+        """Return the interval of the area: distances to the bounds of its two parts, by squares added up; on
+        the side of 0 or 1, where few rows are misplaced, the bound of the mean of what rows add to it if that
+        is farther away.
 
         The area is the mean of what each row of a label leaves behind it of the other label. Given the other
         label it has a bound as the mean of one label's rows, and DeLong's variance is the sum of two such.
         But where one row of either label is misplaced and all others are not, squares keep the sum of both
         away from none at any confidence.
         """
-        delta = (1.0 - confidence) / 2.0
         below = above = 0.0
         parts = (self.below_positive, self.positive), (self.above_negative, self.negative)
         for beaten, rows in parts:
@@ -133,15 +133,24 @@ class _Ranked:
             ).ends
             below += (self.area - (1.0 - most)) ** 2
             above += (1.0 - least - self.area) ** 2
-        total = float(self.positive.sum() + self.negative.sum())
-        added = [(self.added(beaten, float(rows.sum()) / total), rows) for beaten, rows in parts]
-        values = gathered(*added)
-        seen = values.value.min(), values.value.max()
-        low = min(self.area - math.sqrt(below), values.lower_bound(least=float(seen[0]), delta=delta))
-        high = max(self.area + math.sqrt(above), values.upper_bound(most=float(seen[1]), delta=delta))
+        low, high = self.area - math.sqrt(below), self.area + math.sqrt(above)
+        ones, others = float(self.positive.sum()), float(self.negative.sum())
+        if math.sqrt(ones * others) * min(self.area, 1.0 - self.area) < _FEW_MISPLACED:
+            total, delta = ones + others, (1.0 - confidence) / 2.0
+            values = gathered(
+                *((self.added(beaten, float(rows.sum()) / total), rows) for beaten, rows in parts)
+            )
+            if self.area <= 0.5:
+                low = min(low, values.lower_bound(least=float(values.value.min()), delta=delta))
+            if self.area >= 0.5:
+                high = max(high, values.upper_bound(most=float(values.value.max()), delta=delta))
         return Interval(
             max(0.0, low), min(1.0, high), confidence, METHOD, Target.POPULATION, finite_sample=False
         )
+
+
+# So many rows of either label that are on the wrong side, by the geometric mean of how many have each label.
+_FEW_MISPLACED = 20.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,13 +13,12 @@ from calibcli.stats.bounds.resampling import (
     LEAST_INFORMATION,
     DrawCells,
     DrawnLabels,
-    Starts,
     ends_of_draws,
     label_draws,
 )
 from calibcli.stats.measures import UNKNOWN, Estimate, Range, Reference
 from calibcli.stats.numerics import skewed_quantile, stream
-from calibcli.stats.table import Floats, kernel
+from calibcli.stats.table import Floats, Indices, kernel
 from calibcli.stats.table.bins import BinnedTable, Bins, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table, open_variance
 from calibcli.values import dataclass, field
@@ -484,7 +483,7 @@ def _drawn_over(bins: Bins, columns: Sequence[Floats]) -> DrawnOver:
     return DrawnOver(bins, ece, t, h, gaps if few else None, squares if few else None)
 
 
-def _over_bins(labels: DrawnLabels, cells: DrawCells, segments: Sequence[Starts]) -> list[Floats]:
+def _over_bins(labels: DrawnLabels, cells: DrawCells, segments: Sequence[Indices]) -> list[Floats]:
     """Return ECE, T, H, gaps and squares of each partition of a block."""
     rows = cells.rows.astype(np.float64)
     total = rows.sum()

@@ -6,7 +6,7 @@ import numpy as np
 
 from calibcli.errors import NotConverged
 from calibcli.names import TestName
-from calibcli.stats.bounds.resampling import Starts, label_draws, sub_cell_starts
+from calibcli.stats.bounds.resampling import label_draws, sub_cell_starts
 from calibcli.stats.measures import CERTAIN, HELD_OUT, INDEPENDENT_ROWS, TestResult, regression
 from calibcli.stats.measures.if_calibrated import p_value
 from calibcli.stats.recalibrators.newton import (
@@ -18,7 +18,7 @@ from calibcli.stats.recalibrators.newton import (
     logit,
     parted,
 )
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Floats, Indices, Integers
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.grid import Table, open_variance
 from calibcli.values import dataclass
@@ -81,7 +81,7 @@ class DrawnU:
         drawn: U of each draw, shape (draws,).
     """
 
-    starts: Starts
+    starts: Indices
     z: Floats
     rows: Integers
     drawn: Floats

@@ -24,8 +24,6 @@ from calibcli.stats.table.finer import MOST_CUTS, PARTS, CountedParts, Tree
 from calibcli.stats.table.grid import GridTable, Table, mean_below
 from calibcli.values import dataclass
 
-Places = Indices
-
 Number = TypeVar("Number", np.int64, np.float64, np.bool_)
 
 # Slopes are compared by cross products of two numbers of rows, which 64 bits hold up to here.
@@ -51,7 +49,7 @@ _MOST_PARTS = 1 << 22
 _ALIKE = 0.99
 
 
-def bends(rows: Integers, positive_rows: Integers) -> Places:
+def bends(rows: Integers, positive_rows: Integers) -> Indices:
     """Return where the minorant bends.
 
     Points that are not below a path through some of the points are not below the minorant either, and so
@@ -78,7 +76,7 @@ def bends(rows: Integers, positive_rows: Integers) -> Places:
     return _lower_hull(_joined(path, left), x, y)
 
 
-def pooled_starts(weight: Floats, positive: Floats) -> Places:
+def pooled_starts(weight: Floats, positive: Floats) -> Indices:
     """Return where scipy's blocks start, shape (n_blocks + 1,); right but for the rounding of its means."""
     from scipy.optimize import isotonic_regression
 
@@ -91,7 +89,7 @@ def diagram(counts: Integers) -> Integers:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
 
 
-def _above(x: Integers, y: Integers, *, ends: tuple[Integers, Integers], sizes: Places) -> Integers:
+def _above(x: Integers, y: Integers, *, ends: tuple[Integers, Integers], sizes: Indices) -> Integers:
     """Return how far points lie above the chords of their blocks, times the width of the chord.
 
     Args:
@@ -109,7 +107,7 @@ def _above(x: Integers, y: Integers, *, ends: tuple[Integers, Integers], sizes: 
     return side
 
 
-def _below(x: Integers, y: Integers, path: Places) -> Places:
+def _below(x: Integers, y: Integers, path: Indices) -> Indices:
     """Return the points below a path."""
     found = []
     for start in range(0, x.size, _CHUNK):
@@ -120,18 +118,18 @@ def _below(x: Integers, y: Integers, path: Places) -> Places:
     return np.concatenate(found)
 
 
-def _sizes(points: Places, path: Places) -> Places:
+def _sizes(points: Indices, path: Indices) -> Indices:
     """Return how many of the ascending points lie in each block of a path."""
     return np.diff(np.searchsorted(points, path))
 
 
-def _joined(path: Places, more: Places) -> Places:
+def _joined(path: Indices, more: Indices) -> Indices:
     """Return the places in either, ascending: numpy's own union imports masked arrays."""
     places = np.sort(np.concatenate((path, more)))
     return places[run_starts(places)]
 
 
-def _lower_hull(places: Places, x: Integers, y: Integers) -> Places:
+def _lower_hull(places: Indices, x: Integers, y: Integers) -> Indices:
     """Return those of the places at which the lower hull of their points bends, and both ends."""
     kept: list[tuple[int, int, int]] = []
     for place, right, top in zip(places.tolist(), x[places].tolist(), y[places].tolist(), strict=True):
@@ -247,7 +245,7 @@ class Pieces:
         positive_rows = segment_sums(self.positive_rows, starts)
         return Pieces(node, self.edge[first], rows, positive_rows, score, self.alike[first])
 
-    def cut(self, places: Places, tree: Tree, counted: CountedParts) -> "Pieces":
+    def cut(self, places: Indices, tree: Tree, counted: CountedParts) -> "Pieces":
         """Return the pieces with those at some places cut into the parts made last of a tree, as counted."""
         rows, below = counted.by_label()
         both, ones = rows.sum(axis=0), rows[1]
@@ -288,7 +286,7 @@ class Pieces:
         )
 
 
-def unsettled(table: GridTable | Pieces) -> Places:
+def unsettled(table: GridTable | Pieces) -> Indices:
     """Return the positions of the cells in which a block may begin or end.
 
     Whatever the order of the rows in a cell, the diagram stays above the path over its lower corner, where

@@ -11,8 +11,8 @@ from calibcli.names import Purpose, RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, MOST_FOLDS, FitOptions
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators import Recalibrator, checked_scores, require_both_labels
-from calibcli.stats.recalibrators.pooling import MOST_ROWS, Places, bends, diagram
-from calibcli.stats.table import Arrays, Booleans, Floats, Integers, ScoreTable, frozen
+from calibcli.stats.recalibrators.pooling import MOST_ROWS, bends, diagram
+from calibcli.stats.table import Arrays, Booleans, Floats, Indices, Integers, ScoreTable, frozen
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.derived import split_table, with_scores
 from calibcli.stats.table.grid import Table
@@ -43,7 +43,7 @@ def levels_with_one_more(rows: Integers, positive_rows: Integers) -> tuple[Float
     return lower, upper
 
 
-def _lines(rows: Integers, positive_rows: Integers, corners: Places) -> tuple[Integers, Integers]:
+def _lines(rows: Integers, positive_rows: Integers, corners: Indices) -> tuple[Integers, Integers]:
     """Return the lowest line from each point of the cumulative sums to a corner behind it, with label 1
     added.
 
@@ -59,7 +59,7 @@ def _lines(rows: Integers, positive_rows: Integers, corners: Places) -> tuple[In
     # The added row comes before every corner that a line can end at.
     corner_x, corner_y = x[corners] + 1, y[corners] + 1
 
-    def next_is_below(corner: Places, point: Places) -> Booleans:
+    def next_is_below(corner: Indices, point: Indices) -> Booleans:
         """Whether the line from a point to this corner passes above the next corner."""
         rise, run = corner_y[corner] - y[point], corner_x[corner] - x[point]
         return np.asarray(rise * width[corner] > height[corner] * run)
@@ -68,7 +68,7 @@ def _lines(rows: Integers, positive_rows: Integers, corners: Places) -> tuple[In
     return corner_y[best] - y[:-1], corner_x[best] - x[:-1]
 
 
-def _first_not(holds: Callable[[Places, Places], Booleans], start: Places, *, last: int) -> Places:
+def _first_not(holds: Callable[[Indices, Indices], Booleans], start: Indices, *, last: int) -> Indices:
     """Return for each point the first place at which something no longer holds; steps double, then halve."""
     low, high = start.copy(), np.full_like(start, last)
     undecided, stride = np.arange(start.size), 1
