@@ -64,6 +64,20 @@ def test_every_declaration_is_taken_by_a_door() -> None:
         assert one.option in keys or not one.key or flags.issuperset(one.option.flags), one
 
 
+def test_what_an_option_is_otherwise_is_so_in_a_command() -> None:
+    """A name that is no command's, or of a command without the option, would be passed over."""
+    for one in declared():
+        for name, otherwise in one.otherwise.items():
+            # Without flags and a place on the line it is left out there.
+            left_out = not (otherwise.flags or otherwise.metavar)
+            assert left_out or otherwise in {
+                each.option for each in vars(COMMANDS[name])["taken"]().values()
+            }, (
+                one,
+                name,
+            )
+
+
 def test_every_option_is_read_by_somebody() -> None:
     """A field of a group that nothing asks for would be taken, and have no effect."""
     code = "".join(path.read_text() for path in (ROOT / "calibcli").rglob("*.py"))

@@ -22,6 +22,7 @@ from calibcli.stats.measures.segments import (
     segments_of,
     settles_labels,
 )
+from calibcli.stats.recalibrators.segments import SegmentColumn
 from calibcli.stats.table.levels import Levels
 from calibcli.values import dataclass, replace
 
@@ -100,9 +101,9 @@ def segments_in(evaluation: Gathered, rows: RowRequest, cutting: Cutting) -> Cut
     return Cut(found, entries, levels, kept_to is not None, notes)
 
 
-def spelling_notes(levels: Iterable[Levels]) -> tuple[str, ...]:
+def spelling_notes(columns: Iterable[Levels | SegmentColumn]) -> tuple[str, ...]:
     """Return which values of columns differ in capitals or blanks alone."""
-    return tuple(note for one in levels for note in alike_notes(one.name, one.texts))
+    return tuple(note for one in columns for note in alike_notes(one.name, one.texts))
 
 
 def rows_again(evaluation: Gathered) -> SecondPass:

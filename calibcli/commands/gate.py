@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from calibcli.commands.cutting import MOST_SEGMENTS, cut_columns, rows_again
+from calibcli.commands.cutting import MOST_SEGMENTS, cut_columns, rows_again, spelling_notes
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.partition import lenient_limits, parted, shared_bins_notes, summary_of
 from calibcli.commands.reading import read_evaluation, with_classes_of_map
@@ -506,7 +506,9 @@ def read_batches(call: _Call, parts: Sequence[Part], terms: Terms) -> ReadBatche
     if not sources:
         return ReadBatches(terms)
     source = together(sources)
-    notes = (*source.notes, *(f"{one.message}: nothing of it is counted" for one in empty))
+    segments = terms.partition.segments
+    spelled = () if segments is None else spelling_notes(segments.columns)
+    notes = (*source.notes, *spelled, *(f"{one.message}: nothing of it is counted" for one in empty))
     return ReadBatches(terms, tuple(batches), replace(source, notes=notes))
 
 

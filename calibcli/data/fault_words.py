@@ -102,7 +102,7 @@ def other_labels_words(findings: Findings, requested: Columns) -> str:
 
 
 # What an outcome is called that is not known, or not yet.
-_UNKNOWN = (
+_UNKNOWN = {
     "missing",
     "unknown",
     "pending",
@@ -112,7 +112,7 @@ _UNKNOWN = (
     "unlabelled",
     "unlabeled",
     "tbd",
-)
+}
 
 
 def _unknown_outcomes(labels: Iterable[str]) -> list[str]:

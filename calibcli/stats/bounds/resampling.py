@@ -123,7 +123,7 @@ def draw_cells(table: Table, partitions: Sequence[Indices], *, sub_cells: int = 
     bins.
 
     Args:
-        partitions: Indices of the bins of every partition that statistics will use.
+        partitions: Starts of the bins of every partition that statistics will use.
         sub_cells: About how many sub-cells there are by number of rows.
     """
     if _few_cells(table):

@@ -166,8 +166,8 @@ class ClusterSums:
 def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) -> Estimate:
     """Return an estimate with what clusters leave of it.
 
-    A mean over rows gets a cluster-robust interval, and so does O/E, the mean of events over those that are
-    expected, in whose place rows stand below. With the share h_g of cluster g in the weight and the
+    A mean over rows gets a cluster-robust interval, and so does O/E, with the events expected in the place of
+    rows. With the share h_g of cluster g in the weight and the
     sum e_g of its rows' departures from the mean, over the whole weight, the variance is that of the
     jackknife over clusters, (G-1)/G sum (e_g / (1 - h_g))^2, and the quantile that of Student's t with
     1 / sum h_g^2 - 1 degrees of freedom. For clusters of equal weight this is the usual sandwich,
