@@ -199,8 +199,10 @@ def _goal(words: str, bound: float, found: Sequence[float], *, most: bool = True
     told = f"{'at most' if most else 'at least'} {bound:,g}"
     if not found:
         return _line(words, told, "not measured", "", "")
-    met = "yes" if (median(found) <= bound) == most else "no"
-    if min(found) < bound < max(found):
+    # Judged as shown: what lies beyond the digits of a figure is far less than its noise.
+    reached, least, largest = (float(f"{figure:.3g}") for figure in (median(found), min(found), max(found)))
+    met = "yes" if reached == bound or (reached < bound) == most else "no"
+    if least < bound < largest:
         met += ", within noise"
     return _line(words, told, _middle(found), _range(found), met)
 
