@@ -290,6 +290,35 @@ def crossing(
     return low, high
 
 
+def crossings(
+    rises: Callable[[Floats], Floats], low: Floats, high: Floats, *, within: Floats
+) -> tuple[Floats, Floats]:
+    """Enclose the points where many increasing functions change sign, by the steps of `crossing`, at once."""
+    at_low, at_high = rises(low), rises(high)
+    high = np.where(at_low >= 0.0, low, high)
+    low = np.where((at_low < 0.0) & (at_high <= 0.0), high, low)
+    turn, width, last = 0, high - low, np.zeros(low.size)
+    while np.any(wide := (high - low > within) & (low < 0.5 * (low + high)) & (0.5 * (low + high) < high)):
+        turn += 1
+        middle = 0.5 * (low + high)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            drawn = low - at_low * (high - low) / (at_high - at_low)
+        drawn = np.clip(drawn, low + 0.4 * within, high - 0.4 * within)
+        finite = np.isfinite(at_low) & np.isfinite(at_high)
+        middle = np.where(finite & ((turn % 3 != 0) | (high - low <= 0.5 * width)), drawn, middle)
+        if turn % 3 == 0:
+            width = high - low
+        value = rises(middle)
+        side = np.where(value < 0.0, -1.0, 1.0)
+        left, right = wide & (side < 0.0), wide & (side > 0.0)
+        at_high = np.where(left & (last == side), 0.5 * at_high, at_high)
+        at_low = np.where(right & (last == side), 0.5 * at_low, at_low)
+        low, at_low = np.where(left, middle, low), np.where(left, value, at_low)
+        high, at_high = np.where(right, middle, high), np.where(right, value, at_high)
+        last = side
+    return low, high
+
+
 # From here on five terms of the expansion are exact to ten digits.
 _MANY = 1_000.0
 

@@ -46,7 +46,7 @@ def test_each_score_has_a_sentence_and_a_table(run: Run, rows: Path) -> None:
     assert ["over score" in [word.strip() for word in head] for head in heads] == [False, True]
     latex = run("measure", rows, *ASKED, "--format", "latex").out
     assert r"\caption{Net benefit of other for label}" in latex
-    assert "Intervals: Clopper-Pearson bounds" in latex
+    assert "Intervals: Gaffke's bound" in latex
 
 
 def test_groups_have_one_table(run: Run, rows: Path) -> None:

@@ -75,7 +75,7 @@ from calibcli.show.words import (
     three,
     valid_for,
 )
-from calibcli.stats.bounds.proportion import SHARES
+from calibcli.stats.bounds.means import METHOD
 from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.measures import (
     HELD_OUT,
@@ -669,7 +669,7 @@ def _net_benefits(
             f"Intervals of one column and threshold hold for all groups at once, with {level} (Bonferroni)."
         )
     notes = [Line(one, Tone.FAINT) for one in (*([] if grouped else [_OF_NET_BENEFIT]), valid)]
-    paper = [*pages.table_lines(first.table)[:1], *notes, Line(f"Intervals: {SHARES}.")]
+    paper = [*pages.table_lines(first.table)[:1], *notes, Line(f"Intervals: {METHOD}.")]
     grid = Grid(
         tuple(columns),
         rows,

@@ -1,12 +1,13 @@
 """Bounds on a mean of bounded rows: one added row of the worst value (Gaffke's bound); closed form."""
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Self
 
 import numpy as np
 
-from calibcli.stats.numerics import Floats, crossing, normal_quantile
+from calibcli.stats.numerics import Floats, crossing, crossings, normal_quantile
 from calibcli.values import dataclass, replace
 
 METHOD = "Gaffke's bound"
@@ -166,19 +167,27 @@ def _signed_root(distance: Floats, rows: Floats, *, least: float, most: float) -
 def evidence_below(distance: Floats, rows: Floats) -> Floats:
     """Return what `_evidence_below` gives for several means at once, in half of the time.
 
-    `distance` is what every row is above the mean, and the added row, one mean a line; shape (k, n).
+    Args:
+        distance: What every row is above the mean, and the added row, one mean a line; shape (k, n).
+        rows: How many rows that are, shape (n,), or (k, n) where lines have rows of their own, some of them
+            none.
     """
+    rows = np.broadcast_to(rows, distance.shape)
+    distance = np.where(rows > 0.0, distance, 0.0)
     least, most = distance.min(axis=1), distance.max(axis=1)
     found = np.where(most <= 0.0, math.inf, -math.inf)
     both = (least < 0.0) & (most > 0.0)
     if both.any():
-        lines = distance[both]
-        found[both] = _signed_roots(lines, rows) if rows.size <= _AT_ONCE else _one_by_one(lines, rows)
+        lines, rows = distance[both], rows[both]
+        found[both] = (_signed_roots if rows.shape[1] <= _AT_ONCE else _one_by_one)(lines, rows)
     return found
 
 
 def _one_by_one(distance: Floats, rows: Floats) -> list[float]:
-    return [_signed_root(one, rows, least=float(one.min()), most=float(one.max())) for one in distance]
+    return [
+        _signed_root(one, own, least=float(one.min()), most=float(one.max()))
+        for one, own in zip(distance, rows, strict=True)
+    ]
 
 
 def _signed_roots(distance: Floats, rows: Floats) -> Floats:
@@ -201,14 +210,14 @@ def _signed_roots(distance: Floats, rows: Floats) -> Floats:
         if not moves.any():
             break
     tilt = np.minimum(np.maximum(tilt, low), high)
-    size = 2.0 * np.einsum("ij,j->i", np.log1p(-tilt[:, np.newaxis] * d), rows)
+    size = 2.0 * np.einsum("ij,ij->i", np.log1p(-tilt[:, np.newaxis] * d), rows)
     bend = _slope_and_bend(_tilted(d, tilt), rows)[1]
     root = np.copysign(np.sqrt(np.maximum(size, 0.0)), tilt)
     near = np.abs(root) < _NEAR
     away = np.where(near, 1.0, root)
     found: Floats = root + np.log(np.where(near, 1.0, tilt * np.sqrt(bend) / away)) / away
     if near.any():
-        found[near] = _one_by_one(distance[near], rows)
+        found[near] = _one_by_one(distance[near], rows[near])
     return found
 
 
@@ -221,7 +230,74 @@ def _tilted(d: Floats, tilt: Floats) -> Floats:
 
 
 def _slope_and_bend(tilted: Floats, rows: Floats) -> tuple[Floats, Floats]:
-    return np.einsum("ij,j->i", tilted, rows), np.einsum("ij,j->i", tilted * tilted, rows)
+    return np.einsum("ij,ij->i", tilted, rows), np.einsum("ij,ij->i", tilted * tilted, rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kinds:
+    """How many rows are of which kind, at several places; no row is of two.
+
+    Args:
+        rows: Shape (kinds + 1, places), the last those of no kind.
+    """
+
+    rows: Floats
+
+    @classmethod
+    def of(cls, counts: Floats, *, rows: float) -> Self:
+        """Take what is left of so many rows for those of no kind."""
+        return cls(np.concatenate((counts, rows - counts.sum(axis=0, keepdims=True))))
+
+    def mean(self, worth: Floats) -> tuple[Floats, Floats]:
+        """Return what rows are worth on average, and its standard error; those of no kind are worth nothing.
+
+        `worth` is that of each kind, shape (kinds, places).
+        """
+        counts, total = self.rows[:-1], self.rows.sum(axis=0)
+        mean = np.asarray((worth * counts).sum(axis=0) / total)
+        square = (counts * (worth - mean) ** 2).sum(axis=0) + self.rows[-1] * mean**2
+        return mean, np.sqrt(square) / total
+
+    def evidence_below(self, mean: Floats | float, worth: Floats) -> Floats:
+        """Return how much there is that what rows are worth is below a mean, a row added of the best kind."""
+        best = worth.max(axis=0, keepdims=True, initial=0.0)
+        value = np.concatenate((worth, np.zeros_like(best), best))
+        rows = np.concatenate((self.rows, np.ones_like(self.rows[:1])))
+        return evidence_below((value - mean).T, rows.T)
+
+    def bounds(self, worth: Floats, *, delta: float) -> tuple[Floats, Floats]:
+        """Return bounds of what rows are worth on average, each failing with probability delta."""
+        mean, spread = self.mean(worth)
+        most, least = worth.max(axis=0, initial=0.0), worth.min(axis=0, initial=0.0)
+        # Both at once: for a few places the steps cost more than what they work on.
+        twice, turned = type(self)(np.tile(self.rows, 2)), np.concatenate((-worth, worth), axis=1)
+        ends = first_shown(
+            lambda at: twice.evidence_below(at, turned),
+            np.concatenate((-mean, mean)),
+            step=np.tile(spread + (most - least) / self.rows.sum(axis=0), 2),
+            most=np.concatenate((-least, most)),
+            delta=delta,
+        )
+        return 0.0 - ends[: mean.size], ends[mean.size :]
+
+
+def first_shown(
+    evidence: Callable[[Floats], Floats], start: Floats, *, step: Floats, most: Floats, delta: float
+) -> Floats:
+    """Return the least numbers from `start` on at which growing evidence is enough, or `most`; about `step`
+    away.
+    """
+    z = normal_quantile(1.0 - delta)
+
+    def rises(at: Floats) -> Floats:
+        return evidence(at) - z
+
+    reach = step
+    high = np.minimum(start + reach, most)
+    while np.any(short := (high < most) & (rises(high) < 0.0)):
+        reach = np.where(short, 2.0 * reach, reach)
+        high = np.minimum(start + reach, most)
+    return crossings(rises, start, high, within=_PART * (high - start))[1]
 
 
 def bounded_differences(rows: float, delta: float) -> float:

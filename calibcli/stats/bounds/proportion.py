@@ -1,15 +1,11 @@
-"""Exact bounds for a proportion and bounds for sums of several, and how much of what is
-still to come may be of kinds not seen.
-"""
+"""Exact bounds for a proportion, and how much of what is still to come may be of kinds not seen."""
 
 import math
 from functools import cache, lru_cache
-from itertools import combinations
 
 import numpy as np
 
-from calibcli.stats.numerics import Floats, Integers, beta_quantile, crossing, normal_quantile
-from calibcli.values import dataclass
+from calibcli.stats.numerics import Floats, Integers, beta_quantile, crossing
 
 _AT_ONCE = 4_096
 
@@ -283,101 +279,6 @@ def _bennett_margin(variance: float, *, delta: float) -> float:
         return (variance + x) * math.log1p(x / variance) - x - level
 
     return crossing(beyond, 0.0, math.sqrt(2.0 * variance * level) + level)[1]
-
-
-SHARES = "Clopper-Pearson bounds of both kinds of error, combined (MOVER)"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Shares:
-    """Shares of the same rows, no row counting for two of them, at several places, with their bounds by
-    Clopper and Pearson; all of shape (shares, places).
-
-    Args:
-        both: The sum of the shares of each pair, in the order of `combinations`.
-        apart: Size of the correlation of the two of each pair.
-        along: That of the sum of each pair and each share, shape (pairs, shares, places).
-
-    References:
-        Zou & Donner (2008), Stat. Med. 27, for the method of variance estimates recovery, with correlation.
-    """
-
-    share: Floats
-    lower: Floats
-    upper: Floats
-    both: Floats
-    both_lower: Floats
-    apart: Floats
-    along: Floats
-
-    @classmethod
-    def of(cls, counts: Floats, *, rows: float, confidence: float) -> "Shares":
-        """Return shares with their bounds; equal counts are worked out once."""
-        both = [counts[one] + counts[other] for one, other in combinations(range(len(counts)), 2)]
-        every = np.concatenate((counts, both))
-        each, place = np.unique(every, return_inverse=True)
-        ends = clopper_pearson(each, np.full_like(each, rows), delta_each_side=(1.0 - confidence) / 2.0)
-        share, lower, upper = (column[place].reshape(every.shape) for column in (each / rows, *ends))
-        # This share is next to none.
-        alone, few = len(counts), normal_quantile(0.5 + 0.5 * confidence) ** 2 / rows
-        pairs = list(combinations(range(alone), 2))
-        apart = [_together(share[one], share[other]) for one, other in pairs]
-        along = [
-            [
-                np.sqrt((share[one] + few) / (total + few)) if one in pair else _together(share[one], total)
-                for one in range(alone)
-            ]
-            for pair, total in zip(pairs, share[alone:], strict=True)
-        ]
-        shares = (share[:alone], lower[:alone], upper[:alone], share[alone:], lower[alone:])
-        return cls(*shares, np.array(apart), np.array(along))
-
-    def bounds(self, factors: Floats) -> tuple[Floats, Floats]:
-        """Return bounds of the sum of factor times share, at each place; at most two factors have one sign.
-
-        The distances of the estimate from the bounds of each share are added as standard deviations are: by
-        squares. Shares of the same rows have the correlation -sqrt(p q / ((1 - p) (1 - q))), which is heeded
-        where it makes the interval wider, for factors of unlike sign, and left out where it would make it
-        narrower. Two shares that can both be smaller are taken for nested ones: a p + b q = (a - b) p +
-        b (p + q). With few rows of each the squares of both would never let the sum come near 0, however
-        high the confidence. Where all factors but one are 0, and towards 0 where two are the same, these
-        are the bounds of Clopper and Pearson. Coverage is not proved for the sum; that it is kept from 20
-        rows on is simulated in `tests/claims`.
-        """
-        if max(int(np.sum(one > 0.0, axis=0).max(initial=0)) for one in (factors, -factors)) > 2:
-            msg = "more than two factors of one sign: these bounds are known of two at most"
-            raise ValueError(msg)
-        return self.lower_end(factors), 0.0 - self.lower_end(-factors)
-
-    def lower_end(self, factors: Floats) -> Floats:
-        """Return the lower bound alone."""
-        return np.asarray(np.sum(factors * self.share, axis=0)) - self._reach(factors)
-
-    def _reach(self, factors: Floats) -> Floats:
-        """Return how far below its estimate the sum may lie."""
-        rising, size = factors >= 0.0, np.abs(factors)
-        pairs = list(combinations(range(len(factors)), 2))
-        shared = np.stack(
-            [np.where(rising[i] & rising[j], np.minimum(size[i], size[j]), 0.0) for i, j in pairs]
-        )
-        for pair, common in zip(pairs, shared, strict=True):
-            size[list(pair)] -= common
-        own = size * np.where(rising, self.share - self.lower, self.upper - self.share)
-        of_both = shared * (self.both - self.both_lower)
-        square = np.sum(own**2, axis=0) + np.sum(of_both**2, axis=0)
-        for (i, j), apart in zip(pairs, self.apart, strict=True):
-            square = square + 2.0 * np.where(rising[i] == rising[j], 0.0, apart) * own[i] * own[j]
-        for part, along in zip(of_both, self.along, strict=True):
-            for one, size in zip(along, own, strict=True):
-                square = square + 2.0 * one * size * part
-        return np.asarray(np.sqrt(square))
-
-
-def _together(one: Floats, other: Floats) -> Floats:
-    """Return the size of the correlation of two shares that no row counts for both of: 1 where one is all."""
-    rest = (1.0 - one) * (1.0 - other)
-    square = np.where(rest > 0.0, one * other / np.where(rest > 0.0, rest, 1.0), 1.0)
-    return np.asarray(np.sqrt(np.minimum(square, 1.0)))
 
 
 # So many rows of the first, in any order, show the kinds that later rows are held against.

@@ -9,7 +9,7 @@ import numpy as np
 from calibcli.codec import ABSENT, INLINE, AnyNumber, Between, Declared
 from calibcli.names import Target
 from calibcli.stats.bounds import Interval, stated
-from calibcli.stats.bounds.proportion import SHARES, Shares
+from calibcli.stats.bounds.means import METHOD, Kinds
 from calibcli.stats.numerics import Floats
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass, replace
@@ -118,7 +118,7 @@ def against_first(
     value = np.asarray((factors * moves).sum(axis=0) / rows)
     from calibcli.stats.curves.thresholds import Worth
 
-    ends = Shares.of(moves, rows=rows, confidence=confidence).bounds(factors)
+    ends = Kinds.of(moves, rows=rows).bounds(factors, delta=(1.0 - confidence) / 2.0)
     gains = _stated(Worth(value, *ends), confidence=confidence)
     return tuple(replace(one, over_first=gain) for one, gain in zip(second, gains, strict=True))
 
@@ -134,6 +134,6 @@ def _stated(worth: "Worth", *, confidence: float) -> list[Stated]:
         interval = None
         if math.isfinite(value) and not math.isnan(lower):
             ends = stated(lower), stated(upper)
-            interval = Interval(*ends, confidence, SHARES, Target.POPULATION, finite_sample=False)
+            interval = Interval(*ends, confidence, METHOD, Target.POPULATION, finite_sample=False)
         found.append(Stated(None if math.isnan(value) else value, interval))
     return found

@@ -9,7 +9,7 @@ import numpy as np
 from calibcli.errors import EmptyTable
 from calibcli.names import Benefit, PlotKind
 from calibcli.options.numerals import percent
-from calibcli.stats.bounds.proportion import SHARES, Shares
+from calibcli.stats.bounds.means import METHOD, Kinds, first_shown
 from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.table import Arrays, Booleans, Floats, Indices, Integers, ScoreTable, grouped
 from calibcli.stats.table.again import Rows, reread
@@ -301,16 +301,17 @@ def _worth(found: Thresholds) -> Floats:
 
 
 def _bounds(
-    found: Thresholds, counts: tuple[Floats, Floats], factors: tuple[Floats, Floats], *, confidence: float
+    found: Thresholds, counts: tuple[Floats, Floats], worth: tuple[Floats, Floats], *, confidence: float
 ) -> tuple[Floats, Floats]:
     if found.weighted:
         nothing = np.full_like(found.at, math.nan)
         return nothing, nothing
-    return Shares.of(np.stack(counts), rows=found.total, confidence=confidence).bounds(np.stack(factors))
+    kinds = Kinds.of(np.stack(counts), rows=found.total)
+    return kinds.bounds(np.stack(worth), delta=(1.0 - confidence) / 2.0)
 
 
 def _band(found: Thresholds, confidence: float) -> str:
-    return NO_WEIGHTED_THRESHOLDS if found.weighted else f"pointwise {percent(confidence)}, {SHARES}"
+    return NO_WEIGHTED_THRESHOLDS if found.weighted else f"pointwise {percent(confidence)}, {METHOD}"
 
 
 def net_benefit(found: Thresholds, *, confidence: float) -> Worth:
@@ -328,8 +329,8 @@ def gain_over_all(found: Thresholds, *, confidence: float) -> Worth:
     return Worth((odds * spared - found.missed) / found.total, *ends)
 
 
-# Bisections until a standardised net benefit is known to rounding, and a share of label 1 next to none.
-_HALVINGS, _LEAST_SHARE = 80, 1e-9
+# A share of label 1 next to none.
+_LEAST_SHARE = 1e-9
 
 
 def standardised_net_benefit(found: Thresholds, *, confidence: float) -> Worth:
@@ -340,32 +341,35 @@ def standardised_net_benefit(found: Thresholds, *, confidence: float) -> Worth:
     scaled = _worth(found) / found.base
     if found.weighted:
         return Worth(scaled, nothing, nothing)
-    counts = np.stack((found.positive - found.missed, found.missed, found.alarms))
-    lower, upper = standardised_ends(Shares.of(counts, rows=found.total, confidence=confidence), found.odds)
-    return Worth(scaled, np.minimum(lower, scaled), np.maximum(upper, scaled))
+    kinds = Kinds.of(np.stack((found.positive - found.missed, found.missed, found.alarms)), rows=found.total)
+    return Worth(scaled, *standardised_ends(kinds, found.odds, delta=(1.0 - confidence) / 2.0))
 
 
-def standardised_ends(shares: Shares, odds: Floats) -> tuple[Floats, Floats]:
-    """Return the ends of standardised net benefits.
+def standardised_ends(kinds: Kinds, odds: Floats, *, delta: float) -> tuple[Floats, Floats]:
+    """Return the ends of standardised net benefits of rows of label 1 that are treated and that are not, and
+    of label 0 that are treated.
 
-    It is the s at which (1 - s) p - s q - odds r is 0, where p of all rows have label 1 and are treated, q
-    have it and are not, and r are treated without it: the interval holds every s at which the bounds of that
-    sum take 0 in.
+    A row of the first kind is worth 1 - s, of the second -s, of the third -odds, where s is the standardised
+    net benefit if that is nothing on average: the interval holds every s that the bounds of that mean allow.
     """
-    # With the least share of label 1 that may be, and all of label 0 treated.
-    least = -(1.0 + odds) / np.maximum(shares.lower[0] + shares.lower[1], _LEAST_SHARE)
+    count, total = odds.size, kinds.rows.sum(axis=0)
+    sign, factor = np.repeat([-1.0, 1.0], count), np.tile(odds, 2)
+    twice = Kinds(np.tile(kinds.rows, 2))
 
-    def end(sign: float) -> Floats:
-        low, high = least, np.ones_like(odds)
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (low + high)
-            if np.all((middle == low) | (middle == high)):
-                break
-            above = sign * shares.lower_end(sign * np.stack((1.0 - middle, -middle, -odds))) > 0.0
-            low, high = np.where(above, middle, low), np.where(above, high, middle)
-        return np.asarray(0.5 * (low + high))
+    def worth(at: Floats) -> Floats:
+        """Return that of each kind where the lower ends are -at, and the upper ones at."""
+        return np.stack((sign - at, -at, -sign * factor))
 
-    return end(1.0), end(-1.0)
+    base = np.tile(kinds.rows[:2].sum(axis=0) / total, 2)
+    start = twice.mean(worth(np.zeros_like(factor)))[0] / base
+    ends = first_shown(
+        lambda at: twice.evidence_below(0.0, worth(at)),
+        start,
+        step=(twice.mean(worth(start))[1] + (1.0 + factor) / np.tile(total, 2)) / base,
+        most=np.concatenate(((1.0 + odds) / _LEAST_SHARE, np.ones(count))),
+        delta=delta,
+    )
+    return 0.0 - ends[:count], ends[count:]
 
 
 def _ranges(at: Floats, holds: Booleans) -> tuple[Range, ...]:

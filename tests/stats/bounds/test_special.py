@@ -208,3 +208,21 @@ def test_levels_one_after_the_other_are_the_levels_of_all_at_once(monkeypatch: p
     found = ours.incomplete_beta(first, other, x)
     monkeypatch.setattr(ours, "_BY_LEVEL", 600)
     np.testing.assert_array_equal(found, ours.incomplete_beta(first, other, x))
+
+
+def test_many_functions_cross_0_where_each_does() -> None:
+    """Also where one is infinite, jumps, or has no sign change between its ends."""
+    low, high = np.zeros(7), np.array([1.0, 1.0, 2.0, 3.0, 1.0, 1.0, 1.0])
+    roots = np.array([0.3, 1e-7, 1.9, 2.0, 0.5, 0.0, 1.0])
+
+    def rises(at: np.ndarray) -> np.ndarray:
+        found = (at - roots) ** 3
+        found[3] = math.inf if at[3] > roots[3] else -math.inf
+        found[4] = math.copysign(1.0, at[4] - roots[4])
+        found[5], found[6] = at[5] + 1.0, at[6] - 2.0
+        return found
+
+    left, right = ours.crossings(rises, low, high, within=np.full(7, 1e-9))
+    np.testing.assert_array_less(right - left, 1.001e-9)
+    np.testing.assert_array_less(left, roots + 1e-12)
+    np.testing.assert_array_less(roots - 1e-12, right)
