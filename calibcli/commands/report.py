@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 
-from calibcli.codec import Node
 from calibcli.commands import verify
 from calibcli.commands.cutting import refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
@@ -49,12 +48,11 @@ Shown = tuple[PlotKind, Drawn]
 
 def pictures_of(report: MeasureReport, evaluation: Gathered, *, options: MeasureOptions) -> Iterator[Shown]:
     """Return every diagram there is, of the score itself first."""
-    tree = Node(report.to_dict())
     # A curve between yes and no would show rates of scores that no row has.
-    smooth = report.curve.smooth is not None and not reliability.Part("", tree).yes_no
+    smooth = report.curve.smooth is not None and not reliability.is_yes_no(report)
     for kind in (PlotKind.SMOOTH, PlotKind.BINNED):
         if smooth or kind is PlotKind.BINNED:
-            yield kind, Drawn(replace(report.curve, kind=kind), reliability.caption_of(tree, kind))
+            yield kind, Drawn(replace(report.curve, kind=kind), reliability.caption_of(report, kind))
     tables = {view.source.score: view.table for view in views_of(evaluation)}
     one = {report.input.score: evaluation.table}
     raw = evaluation.tables[RAW] if evaluation.recalibrated and len(tables) == 1 else None
@@ -69,7 +67,7 @@ def pictures_of(report: MeasureReport, evaluation: Gathered, *, options: Measure
     if options.thresholds:
         yield drawn(PlotKind.DECISION, tables)
     by_bins = report.table.discrete or not smooth
-    yield PlotKind.RESIDUAL, reliability.residual_drawn(reliability.Part("", tree), by_bins=by_bins)
+    yield PlotKind.RESIDUAL, reliability.residual_drawn(report, by_bins=by_bins)
     if isinstance(evaluation.artifact, Artifact):
         fitted = evaluation.fitted_rows
         yield (
@@ -81,21 +79,21 @@ def pictures_of(report: MeasureReport, evaluation: Gathered, *, options: Measure
         yield PlotKind.TREND, trend_drawn(by_bias, options.sort)
     if len(tables) > 1:
         yield PlotKind.MCB_DSC, mcb_dsc_drawn(tables, options=options, loss=FitLoss.BRIER)
-    yield from _side_by_side(report, tree, ordered=options.sort is not None)
+    yield from _side_by_side(report, ordered=options.sort is not None)
 
 
-def _side_by_side(report: MeasureReport, tree: Node, *, ordered: bool) -> Iterator[Shown]:
+def _side_by_side(report: MeasureReport, *, ordered: bool) -> Iterator[Shown]:
     """Return diagrams of several scores, groups and classes, where there are some."""
     named = {one.name for one in report.measures}
     # A diagram of several is headed by their errors.
     if not named & {MeasureName.ECE, MeasureName.SMECE}:
         return
     if report.differences or (report.artifact and f"score={report.input.score}" in report.slices):
-        yield PlotKind.COMPARE, reliability.scores_of_tree(tree).drawn
+        yield PlotKind.COMPARE, reliability.scores_of(report).drawn
     if report.groups is not None and report.groups.measured:
-        yield PlotKind.GROUPS, reliability.groups_of_tree(tree, ordered=ordered).drawn
+        yield PlotKind.GROUPS, reliability.groups_of(report, ordered=ordered).drawn
     if report.classes is not None and any(view.measured for view in report.classes.views):
-        yield PlotKind.CLASSES, reliability.classes_of_tree(tree, None).drawn
+        yield PlotKind.CLASSES, reliability.classes_of(report, None).drawn
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What `measure` hands back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, ClassVar, Self
 
 from calibcli.codec import (
@@ -319,6 +319,60 @@ class MeasureReport(KeptReport):
         return {key: {one.name: Told(one) for one in many} for key, many in self.differences.items()}
 
 
+FROM_MEASURE = "write one with `calibcli measure ... --json -o report.json`"
+
+
+def report_in(root: Node) -> MeasureReport:
+    """Return what a document of `measure` says beside tests and net benefit."""
+    found = _part_in(root)
+    groups = () if found.groups is None else found.groups.measured
+    views = () if found.classes is None else found.classes.views
+    for key in (*groups, *(key for view in views for key in view.measured), *found.differences):
+        root.child("slices").child(key)
+    return found
+
+
+def _part_in(part: Node) -> MeasureReport:
+    if part.child("curve").value is None:
+        msg = "is null: this is not a report of `calibcli measure`"
+        raise part.child("curve").problem(msg, FROM_MEASURE)
+    there, every = part.members(), measures_in(part).values()
+    curve, artifact = ReliabilityCurve.from_dict(there["curve"]), part.optional("artifact")
+    return MeasureReport(
+        input=InputSummary.from_dict(part.child("input")),
+        table=TableSummary.from_dict(part.child("table")),
+        artifact=None if artifact is None else artifact.text(),
+        confidence=curve.confidence,
+        measures=tuple(one for one in every if isinstance(one, Estimate)),
+        tests=(),
+        combined=None,
+        curve=curve,
+        slices={key: _part_in(one) for key, one in part.child("slices").members().items()},
+        notes=part.child("notes").texts(),
+        groups=GroupsSummary.from_dict(there["groups"]) if "groups" in there else None,
+        differences={
+            key: tuple(
+                Told.from_dict(one.knowing(name=_named(name))).difference
+                for name, one in many.members().items()
+            )
+            for key, many in (there["differences"].members() if "differences" in there else {}).items()
+        },
+        classes=_classes_in(there["classes"], every) if "classes" in there else None,
+    )
+
+
+def _classes_in(node: Node, measures: Iterable[Estimate | ClassEstimate]) -> ClassesReport:
+    return ClassesReport(
+        names=node.child("names").texts(),
+        measures=tuple(one for one in measures if isinstance(one, ClassEstimate)),
+        views=tuple(
+            ViewSummary.from_dict(view.knowing(view=Node(name).choice(ViewName)))
+            for name, view in node.child("views").members().items()
+        ),
+        few=node.child("few_measures").truth(),
+    )
+
+
 def measures_in(part: Node) -> dict[str, Estimate | ClassEstimate]:
     """Return every measure of a document, or of a slice of one, by its name."""
     return {name: measure_in(part, name) for name in part.child("measures").members()}
@@ -328,9 +382,14 @@ def measure_in(part: Node, name: str) -> Estimate | ClassEstimate:
     """Return a measure of a document, or of a slice of one, that has it."""
     node = part.child("measures").child(name)
     node = node.knowing(rows=part.child("table").child("rows").whole(), null_range=_null_range(node))
-    if name in set(ClassMeasure):
-        return ClassEstimate.from_dict(node.knowing(name=ClassMeasure(name)))
-    return Estimate.from_dict(node.knowing(name=Node(name).choice(MeasureName)))
+    known = _named(name)
+    return (ClassEstimate if isinstance(known, ClassMeasure) else Estimate).from_dict(
+        node.knowing(name=known)
+    )
+
+
+def _named(name: str) -> MeasureName | ClassMeasure:
+    return ClassMeasure(name) if name in set(ClassMeasure) else Node(name).choice(MeasureName)
 
 
 def _null_range(node: Node) -> tuple[float, float] | None:

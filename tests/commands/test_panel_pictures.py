@@ -13,17 +13,19 @@ from calibcli.commands.compare import compare_files
 from calibcli.commands.fit import fit_files
 from calibcli.commands.gathering import FIT_ROWS
 from calibcli.commands.measure import measure_files
-from calibcli.commands.pictures.diagram import Diagram, PlotRequest
-from calibcli.commands.pictures.reliability import Stated, brief
+from calibcli.commands.pictures.diagram import Diagram, PlotRequest, confidence_words
+from calibcli.commands.pictures.reliability import brief, number_words
 from calibcli.commands.plot import diagram_of, refuse_axis
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import DocumentProblem, UsageProblem
-from calibcli.names import AxisScale, Binning, FitMethod, MeasureName, OnMissing, PlotKind, ViewName
+from calibcli.names import AxisScale, Binning, FitMethod, MeasureName, OnMissing, PlotKind, Target, ViewName
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
 from calibcli.options.rows import Columns, RowRequest, SeveralClasses
 from calibcli.reports.measure import MeasureReport
+from calibcli.stats.bounds import Interval
 from calibcli.stats.curves import CurvePanels
+from calibcli.stats.measures import Estimate
 
 K = PlotKind
 BY = Columns("score", "label", by=("country",))
@@ -80,11 +82,16 @@ def picture(diagram: Diagram) -> CurvePanels:
     return found
 
 
-def ece(report: MeasureReport) -> Stated:
+def ece(report: MeasureReport) -> Estimate:
     """Return the measured ECE."""
-    one = next(one for one in report.measures if one.name is MeasureName.ECE)
-    assert one.interval is not None
-    return Stated(one.value, one.interval.lower, one.interval.upper, one.interval.confidence)
+    return next(one for one in report.measures if one.name is MeasureName.ECE)
+
+
+def stated(value: float, lower: float | None = None, upper: float | None = None) -> Estimate:
+    """Return a number with an interval, none where there are no ends."""
+    none = lower is upper is None
+    interval = Interval(lower, upper, 0.95, "some", Target.POPULATION, finite_sample=True)
+    return Estimate(MeasureName.ECE, value, None if none else interval, None, (), 1)
 
 
 def test_a_map_has_the_interval_that_compare_has(rows: str, artifact: str) -> None:
@@ -155,14 +162,16 @@ def test_worst_groups_come_first_and_small_ones_are_listed(rows: str) -> None:
     assert found.kind is K.GROUPS
     assert len(found.panels) == 9
     assert found.panels[0].name == "country = c3"
-    assert found.panels[0].error[1] == ece(report.slices["country=c3"]).words()
-    bounds = [(ece(part).lower or 0.0, ece(part).value) for part in report.slices.values()]
-    shown = [ece(report.slices[one.name.replace(" = ", "=")]) for one in found.panels]
-    assert [((one.lower or 0.0), one.value) for one in shown] == sorted(bounds, reverse=True)[:9]
+    assert found.panels[0].error[1] == number_words(ece(report.slices["country=c3"]))
+    every = {key: ece(part) for key, part in report.slices.items()}
+    bounds = {key: (one.interval.ends[0], one.value) for key, one in every.items() if one.interval}
+    shown = [bounds[one.name.replace(" = ", "=")] for one in found.panels]
+    assert shown == sorted(bounds.values(), reverse=True)[:9]
     assert "9 of 10 groups" in diagram.drawn.foot[0]
     assert "at 99.5 %, so that those of all 10 groups hold at once with 95 %" in diagram.drawn.foot[0]
     assert "Fewer than 100 rows, so not measured: country = c10 (" in diagram.drawn.foot[0]
-    assert diagram.drawn.caption[0].startswith(f"ECE of all rows {ece(report).words()} at 95 % confidence")
+    whole = f"ECE of all rows {number_words(ece(report))} at 95 % confidence"
+    assert diagram.drawn.caption[0].startswith(whole)
 
 
 def test_partitions_are_one_title_and_dropped_rows_are_said(tmp_path: Path) -> None:
@@ -250,12 +259,12 @@ def test_another_scale_is_refused_where_no_axis_is_that_of_scores() -> None:
 
 def test_small_numbers_are_not_rounded_to_nothing() -> None:
     """Nor is a zero below zero."""
-    assert Stated(0.00004, None, None, None).words() == "0.000040"
+    assert number_words(stated(0.00004)) == "0.000040"
     # Of rare events: [0.0000, 0.0003] said nothing.
-    assert Stated(0.00004, 0.0, 0.00031, 0.95).words() == "0.000040 [0.000000, 0.000310]"
-    assert Stated(-0.000001, -0.0002, 0.3, 0.95).words(signed=True) == "+0.0000 [-0.0002, 0.3000]"
-    assert Stated(0.12345, 0.1, 0.2, 0.95).words(3) == "0.123 [0.100, 0.200]"
-    assert Stated(0.1, 0.0, None, 0.95).at == ""
+    assert number_words(stated(0.00004, 0.0, 0.00031)) == "0.000040 [0.000000, 0.000310]"
+    assert number_words(stated(-0.000001, -0.0002, 0.3), signed=True) == "+0.0000 [-0.0002, 0.3000]"
+    assert number_words(stated(0.12345, 0.1, 0.2), 3) == "0.123 [0.100, 0.200]"
+    assert confidence_words(stated(0.1, 0.0, None).interval) == ""
 
 
 def test_long_names_are_cut_in_sentences() -> None:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Self
 
-from calibcli.codec import Node
 from calibcli.commands.gathering import FIT_ROWS
 from calibcli.commands.scale_checks import two_classes_notes
 from calibcli.documents.summary import is_summary
@@ -18,7 +17,7 @@ from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import ClassOptions, DocumentSource, RowRequest, SeveralClasses, is_json
 from calibcli.options.segmenting import Segmenting
 from calibcli.reports.input import InputSummary
-from calibcli.reports.measure import MeasureReport
+from calibcli.reports.measure import MeasureReport, TableSummary
 from calibcli.show.words import capital, step_words
 from calibcli.stats.bounds import Interval
 from calibcli.stats.curves import Picture
@@ -35,22 +34,12 @@ class ClassWords:
 
 
 def class_words(source: InputSummary) -> ClassWords:
-    classes = source.classes
-    return ClassWords() if classes is None else _words(classes.view, classes.one_class)
-
-
-def class_words_of_tree(tree: Node) -> ClassWords:
-    classes = tree.child("input").members().get("classes")
-    if classes is None:
+    if source.classes is None:
         return ClassWords()
-    one_class = classes.optional("class")
-    return _words(classes.child("view").choice(ViewName), None if one_class is None else one_class.text())
-
-
-def _words(view: ViewName, one_class: str | None) -> ClassWords:
+    one_class = source.classes.one_class
     if one_class is None:
         return ClassWords(", the largest probability", ("Label 1: the predicted class is correct.",))
-    if view is ViewName.TOP_LABEL:
+    if source.classes.view is ViewName.TOP_LABEL:
         return ClassWords(
             f", rows that predict {one_class}", (f"Label 1: {one_class} is the right class of the row.",)
         )
@@ -182,35 +171,46 @@ def diagram_of_rows(
     return Diagram(replace(drawn, foot=foot), title_of(source, artifact=through), tuple(notes), source)
 
 
-def title_of(source: InputSummary, *, artifact: str | None = None) -> str:
-    """Return files and column in a line, and how several classes are seen as one score."""
-    where = () if source.selected is None else source.selected.where
-    return title_from(source.files, source.score, artifact=artifact, where=where) + class_words(source).added
-
-
-def title_from(
-    files: Sequence[str], score: str, *, artifact: str | None = None, where: Sequence[str] = ()
-) -> str:
-    """Return files, conditions on rows and column in a line.
+def title_of(source: InputSummary, *, artifact: str | None = None, added: str | None = None) -> str:
+    """Return files, conditions on rows and column in a line, and how several classes are seen as one score.
 
     Folders would crowd out what differs from picture to picture.
     """
-    path = PurePath(files[0])
+    files, path = source.files, PurePath(source.files[0])
     first = path.name or files[0]
     shown = first if len(files) == 1 else f"{first} and {len(files) - 1} more"
     if "=" in path.parent.name:
         # Within partitions such as year=2024 files have names that say nothing.
         whole = next((one.name for one in path.parents if "=" not in one.name), "") or path.parent.name
         shown = f"{whole}, {plural(len(files), 'file')}"
-    shown += f" where {' and '.join(where)}" if where else ""
-    return f"{shown}: {score}" + ("" if artifact is None else f" through {PurePath(artifact).name}")
+    if source.selected is not None and source.selected.where:
+        shown += f" where {' and '.join(source.selected.where)}"
+    through = "" if artifact is None else f" through {PurePath(artifact).name}"
+    return f"{shown}: {source.score}{through}{class_words(source).added if added is None else added}"
 
 
-def bounds_line(interval: Interval | None) -> str:
+def bounds_line(interval: Interval | None, form: str = ".4g") -> str:
     """Return a two-sided interval as it stands behind its number, or nothing."""
-    if interval is None or interval.lower is None or interval.upper is None:
+    return f"{bounds_words(interval, form)}{confidence_words(interval)}"
+
+
+def bounds_words(interval: Interval | None, form: str) -> str:
+    """Return the same without its confidence."""
+    ends = two_ends(interval)
+    return f"  [{ends[0]:{form}}, {ends[1]:{form}}]" if ends else ""
+
+
+def confidence_words(interval: Interval | None) -> str:
+    """Return the confidence of a two-sided interval, or nothing."""
+    if interval is None or not two_ends(interval):
         return ""
-    return f"  [{interval.lower:.4g}, {interval.upper:.4g}] at {100 * interval.confidence:.4g} % confidence"
+    return f" at {100 * interval.confidence:.4g} % confidence"
+
+
+def two_ends(interval: Interval | None) -> tuple[float, ...]:
+    """Return both ends of an interval, none of one that states one end alone."""
+    ends = () if interval is None else interval.ends
+    return ends if all(map(math.isfinite, ends)) else ()
 
 
 def places_for(miscalibration: float) -> int:
@@ -227,12 +227,9 @@ def fit_rows_foot(notes: Sequence[str]) -> tuple[str, ...]:
     return (f"{capital(FIT_ROWS)}.",) if FIT_ROWS in notes else ()
 
 
-def rounding_foot(*tables: Table | Node) -> tuple[str, ...]:
+def rounding_foot(*tables: Table | TableSummary) -> tuple[str, ...]:
     """Return to what scores of tables, or of summaries of them, were rounded to fit in memory."""
-    steps = [
-        one.child("resolution").number(0.0, 1.0) if isinstance(one, Node) else one.resolution
-        for one in tables
-    ]
+    steps = [one.resolution for one in tables]
     return (f"Scores are rounded to {step_words(max(steps))}.",) if any(steps) else ()
 
 

@@ -2,7 +2,9 @@
 side, and of the worst groups or classes.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,13 +15,18 @@ from calibcli.commands.pictures.diagram import (
     Diagram,
     Drawn,
     PlotRequest,
-    class_words_of_tree,
+    bounds_line,
+    bounds_words,
+    class_words,
+    confidence_words,
     dropped_foot,
     fit_rows_foot,
+    no_group,
     notes_of,
     rounding_foot,
     rows_line,
-    title_from,
+    title_of,
+    two_ends,
 )
 from calibcli.commands.reading import read_evaluation
 from calibcli.commands.slices import extras_beside_raw, views_of
@@ -31,11 +38,19 @@ from calibcli.options.measuring import Metrics
 from calibcli.options.numerals import percent, plural
 from calibcli.options.rows import DocumentSource
 from calibcli.reports.input import with_slash
-from calibcli.reports.measure import SCHEMA, MeasureReport
+from calibcli.reports.measure import (
+    FROM_MEASURE,
+    SCHEMA,
+    GroupsSummary,
+    MeasureReport,
+    ViewSummary,
+    report_in,
+)
 from calibcli.show.words import capital
 from calibcli.stats.curves import CurvePanel, CurvePanels, Picture
-from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, ResidualCurve, residual_curve
-from calibcli.stats.measures.differences import PAIRED
+from calibcli.stats.curves.reliability import BinnedCurve, ResidualCurve, residual_curve
+from calibcli.stats.measures import ClassEstimate, Estimate
+from calibcli.stats.measures.differences import PAIRED, Difference
 from calibcli.stats.table.bins import looks_discrete
 from calibcli.values import dataclass, replace
 
@@ -52,104 +67,48 @@ _OTHERS = {
 WORDS = {MeasureName.ECE: "ECE", MeasureName.SMECE: "smECE"}
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """A number as a report states it."""
-
-    value: float
-    lower: float | None
-    upper: float | None
-    confidence: float | None
-
-    @classmethod
-    def read(cls, node: Node) -> "Stated | None":
-        """Read a measure or a difference; None where it has no finite value."""
-        value = node.optional("value")
-        if value is None or isinstance(value.value, str):
-            return None
-        lower, upper, confidence = (node.optional(key) for key in ("lower", "upper", "confidence"))
-        return cls(
-            value.number(),
-            None if lower is None else lower.number(),
-            None if upper is None else upper.number(),
-            None if confidence is None else confidence.number(0.0, 1.0),
-        )
-
-    def words(self, digits: int = 4, *, signed: bool = False) -> str:
-        ends = [] if self.lower is None or self.upper is None else [self.lower, self.upper]
-        if max(abs(one) for one in (self.value, *ends)) < _RARE:
-            digits += 2
-        value, *bounds = (round(one, digits) + 0.0 for one in (self.value, *ends))
-        shown = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
-        return f"{shown} [{bounds[0]:.{digits}f}, {bounds[1]:.{digits}f}]" if bounds else shown
-
-    def bounds(self, form: str) -> str:
-        """Return a two-sided interval as it stands behind its number, or nothing."""
-        return (
-            ""
-            if self.lower is None or self.upper is None
-            else f"  [{self.lower:{form}}, {self.upper:{form}}]"
-        )
-
-    @property
-    def at(self) -> str:
-        """The confidence in words, or nothing without an interval."""
-        bounded = self.lower is not None and self.upper is not None and self.confidence is not None
-        return f" at {(self.confidence or 0.0) * 100:.4g} % confidence" if bounded else ""
+Number = Estimate | ClassEstimate | Difference
+One = TypeVar("One", Estimate, ClassEstimate, Difference)
 
 
-_FROM_MEASURE = "write one with `calibcli measure ... --json -o report.json`"
+def number_words(found: Number, digits: int = 4, *, signed: bool = False) -> str:
+    """Return a number with its interval, if it has one."""
+    ends, value = two_ends(found.interval), found.value or 0.0
+    if max(abs(one) for one in (value, *ends)) < _RARE:
+        digits += 2
+    value, *bounds = (round(one, digits) + 0.0 for one in (value, *ends))
+    shown = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
+    return f"{shown} [{bounds[0]:.{digits}f}, {bounds[1]:.{digits}f}]" if bounds else shown
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A report, or a slice of one."""
+def finite(numbers: Iterable[One], name: MeasureName | ClassMeasure) -> One | None:
+    """Return the number of this name, where it is finite."""
+    found = next((one for one in numbers if one.name is name), None)
+    return found if found is not None and found.value is not None and math.isfinite(found.value) else None
 
-    name: str
-    tree: Node
 
-    def stated(self, name: MeasureName) -> Stated | None:
-        found = self.tree.child("measures").members().get(name.value)
-        return None if found is None else Stated.read(found)
+def is_yes_no(report: MeasureReport) -> bool:
+    """Whether every score is 0 or 1, as those of a forecast that says yes or no."""
+    return report.table.discrete and bool(np.all(np.isin(report.curve.binned.score, (0.0, 1.0))))
 
-    @property
-    def rows(self) -> int:
-        return self.tree.child("table").child("rows").whole(1)
 
-    @property
-    def discrete(self) -> bool:
-        """Whether each value of the score is measured by itself."""
-        return self.tree.child("table").child("discrete").truth()
-
-    @property
-    def curve(self) -> ReliabilityCurve:
-        if self.tree.child("curve").value is None:
-            msg = "is null: this is not a report of `calibcli measure`"
-            raise self.tree.child("curve").problem(msg, _FROM_MEASURE)
-        return ReliabilityCurve.from_dict(self.tree.child("curve"))
-
-    @property
-    def yes_no(self) -> bool:
-        """Whether every score is 0 or 1, as those of a forecast that says yes or no."""
-        return self.discrete and bool(np.all(np.isin(self.curve.binned.score, (0.0, 1.0))))
-
-    @property
-    def smooth(self) -> bool:
-        return self.tree.child("curve").optional("smooth") is not None
+# A report, or a slice of one, with its name.
+Part = tuple[str, MeasureReport]
 
 
 def panel_of(part: Part, kind: PlotKind) -> CurvePanel:
+    name, report = part
     measure = MeasureName.SMECE if kind is PlotKind.SMOOTH else MeasureName.ECE
-    found, word = part.stated(measure), WORDS[measure]
+    found, word = finite(report.measures, measure), WORDS[measure]
     error = wordings(found, f"{word} ") if found is not None else (f"{word} not measured", "", "", "")
-    return CurvePanel(part.name or "(empty)", part.rows, error, replace(part.curve, kind=kind))
+    return CurvePanel(name or "(empty)", report.table.rows, error, replace(report.curve, kind=kind))
 
 
-def wordings(found: Stated | None, before: str, *, signed: bool = False) -> tuple[str, ...]:
+def wordings(found: Number | None, before: str, *, signed: bool = False) -> tuple[str, ...]:
     """Return a number and its interval in wordings of falling length, the last without the interval."""
     if found is None:
         return ("", "", "", "")
-    full, short = (found.words(digits, signed=signed) for digits in (4, 3))
+    full, short = (number_words(found, digits, signed=signed) for digits in (4, 3))
     return f"{before}{full}", full, short, short.partition(" ")[0]
 
 
@@ -170,23 +129,31 @@ def several_names(names: Collection[str]) -> str:
     return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} scores"
 
 
-def of_report(request: PlotRequest, path: DocumentSource, made: Callable[[Node], Diagram]) -> Diagram:
-    """Return a diagram of what `measure --json` wrote."""
+# What a report must have been asked for to have groups or classes.
+_ASKED = {"groups": "--by COL", "classes": "--probs 'p_*'"}
+
+
+def of_report(
+    request: PlotRequest, path: DocumentSource, made: Callable[[MeasureReport], Diagram], *, needs: str = ""
+) -> Diagram:
+    """Return a diagram of what `measure --json` wrote, which must have a member."""
     request.refuse_idle(what="a report")
+
+    def built(tree: Node) -> Diagram:
+        version_of(tree, SCHEMA, hint=FROM_MEASURE)
+        if needs and not tree.has(needs):
+            msg = f"has no {needs!r}"
+            raise tree.problem(msg, f"write one with `calibcli measure ... {_ASKED[needs]} --json`")
+        report = report_in(tree)
+        return replace(made(report), event=event_words(report.input.label, report.input.positive))
+
     try:
         tree = read_document(path)
         _refuse_others(path, tree.child("schema"))
-        diagram, doubts = tree.built(lambda node: _made(node, made))
+        diagram, doubts = tree.built(built)
     except DocumentProblem as problem:
         raise in_file(path, problem) from None
-    said = tree.child("input").members()
-    event = event_words(said["label"].text(), said["positive"].text()) if "positive" in said else ""
-    return replace(diagram, event=event, notes=(*(f"{path} {one}" for one in doubts), *diagram.notes))
-
-
-def _made(tree: Node, made: Callable[[Node], Diagram]) -> Diagram:
-    version_of(tree, SCHEMA, hint=_FROM_MEASURE)
-    return made(tree)
+    return replace(diagram, notes=(*(f"{path} {one}" for one in doubts), *diagram.notes))
 
 
 def _refuse_others(path: DocumentSource, schema: Node) -> None:
@@ -208,15 +175,6 @@ def kind_of_document(path: DocumentSource) -> PlotKind | None:
     return kind
 
 
-def title_of_tree(tree: Node, scores: Sequence[str] = (), *, added: str = "") -> str:
-    source, artifact = tree.child("input"), tree.optional("artifact")
-    score = several_names(scores) or source.child("score").text()
-    path = None if artifact is None else artifact.text()
-    selected = source.members().get("selected")
-    where = () if selected is None else selected.child("where").texts()
-    return title_from(source.child("files").texts(), score, artifact=path, where=where) + added
-
-
 _SMALL = 0.004
 # Where even the upper end is below this, as of rare events.
 _RARE = 0.002
@@ -235,16 +193,16 @@ def _bins_requested(request: PlotRequest) -> bool:
 
 
 def diagram_of_measured(
-    request: PlotRequest, draw: Callable[[Part], Drawn], *, also: tuple[MeasureName, ...] = ()
+    request: PlotRequest, draw: Callable[[MeasureReport], Drawn], *, also: tuple[MeasureName, ...] = ()
 ) -> Diagram:
     """Measure files for a diagram, or take what was measured from a report."""
     if request.document is not None:
-        return of_report(request, request.document, lambda tree: _diagram(Part("", tree), draw))
+        return of_report(request, request.document, lambda report: _diagram(report, draw))
     band = request.look.band
     metrics = Metrics((MeasureName.ECE, MeasureName.SMECE, *also), ())
     options = replace(request.options, metrics=metrics, beside_raw=False, band=band)
     report = measure_files(request, options=options)
-    diagram = _diagram(Part("", Node(report.to_dict())), draw)
+    diagram = _diagram(report, draw)
     if band is not Band.POINTWISE and _of_bins(diagram.drawn.picture):
         msg = f"--band {band.value} has no effect on bins, each of which has an interval of its own"
         raise IdleOption(msg, "leave it out, or pass --kind isotonic", options=("band",))
@@ -258,45 +216,40 @@ def _of_bins(picture: Picture) -> bool:
     return picture.kind is PlotKind.BINNED
 
 
-def _diagram(measured: Part, draw: Callable[[Part], Drawn]) -> Diagram:
-    drawn, classes = draw(measured), class_words_of_tree(measured.tree)
-    flattering = fit_rows_foot(measured.tree.child("notes").texts())
-    drawn = replace(drawn, foot=(*drawn.foot, *_of_rows(measured.tree), *classes.meaning, *flattering))
-    return Diagram(drawn, title_of_tree(measured.tree, added=classes.added))
+def _diagram(report: MeasureReport, draw: Callable[[MeasureReport], Drawn]) -> Diagram:
+    drawn = draw(report)
+    foot = (*drawn.foot, *_of_rows(report), *class_words(report.input).meaning, *fit_rows_foot(report.notes))
+    return Diagram(replace(drawn, foot=foot), title_of(report.input, artifact=report.artifact))
 
 
-def _drawn(measured: Part, *, kind: PlotKind | None) -> Drawn:
-    curve = measured.curve
-    resolved = kind or (PlotKind.BINNED if measured.discrete or curve.smooth is None else PlotKind.SMOOTH)
-    if kind is PlotKind.SMOOTH and measured.yes_no:
+def _drawn(report: MeasureReport, *, kind: PlotKind | None) -> Drawn:
+    curve = report.curve
+    if kind is PlotKind.SMOOTH and is_yes_no(report):
         # A curve between yes and no would show rates of scores that no row has.
-        return Drawn(
-            replace(curve, kind=PlotKind.BINNED), caption_of(measured.tree, PlotKind.BINNED), (_YES_NO,)
-        )
+        return Drawn(replace(curve, kind=PlotKind.BINNED), caption_of(report, PlotKind.BINNED), (_YES_NO,))
+    resolved = kind or (PlotKind.BINNED if report.table.discrete or curve.smooth is None else PlotKind.SMOOTH)
     if resolved is PlotKind.SMOOTH and curve.smooth is None:
         msg = "the report holds no smooth curve"
         raise UsageProblem(msg, "measure smece as well, or pass --kind binned")
-    return Drawn(replace(curve, kind=resolved), caption_of(measured.tree, resolved))
+    return Drawn(replace(curve, kind=resolved), caption_of(report, resolved))
 
 
-def caption_of(tree: Node, kind: PlotKind) -> tuple[str, ...]:
-    """Return the error that the picture encodes, as the report states it, and what it rests on."""
+def caption_of(report: MeasureReport, kind: PlotKind) -> tuple[str, ...]:
+    """Return the error that the picture encodes, and what it rests on."""
     name = MeasureName.SMECE if kind is PlotKind.SMOOTH else MeasureName.ECE
-    measure, table = tree.child("measures").members().get(name.value), tree.child("table")
-    rows = rows_line(table.child("rows").whole(), table.child("positive").whole())
-    found = None if measure is None else Stated.read(measure)
-    if measure is None or found is None:
+    table, rows = report.table, rows_line(report.table.rows, report.table.positive)
+    found = finite(report.measures, name)
+    if found is None:
         return (rows,)
     # Over single values of the score it is the error itself.
-    binned = "ECE" if table.child("discrete").truth() else "binned ECE"
+    binned = "ECE" if table.discrete else "binned ECE"
     words = "smECE" if name is MeasureName.SMECE else binned
     # Errors of rare events are small, and four decimals would round them away.
     form = f".{4 if found.value >= _SMALL else 6}f"
-    ends = [measure.members().get(end) for end in ("null_lower", "null_upper")]
-    low, high = (f"{end.number():{form}}" if end and end.value is not None else "" for end in ends)
-    expected = f"; by chance {low} to {high}" if low and high else ""
-    weighted = ", weighted by importance" if table.child("weighted").truth() else ""
-    return f"{words} {found.value:{form}}{found.bounds(form)}{found.at}", f"{rows}{weighted}{expected}"
+    low, high = found.null_range or (0.0, 0.0)
+    expected = "" if found.null_range is None else f"; by chance {low:{form}} to {high:{form}}"
+    weighted = ", weighted by importance" if table.weighted else ""
+    return f"{words} {found.value:{form}}{bounds_line(found.interval, form)}", f"{rows}{weighted}{expected}"
 
 
 def residual_diagram(request: PlotRequest) -> Diagram:
@@ -310,18 +263,18 @@ def residual_diagram(request: PlotRequest) -> Diagram:
     )
 
 
-def residual_drawn(measured: Part, *, by_bins: bool) -> Drawn:
-    by_bins = by_bins or measured.discrete or measured.curve.smooth is None
-    error, *rest = caption_of(measured.tree, PlotKind.BINNED if by_bins else PlotKind.SMOOTH)
-    return Drawn(residual_curve(measured.curve, by_bins=by_bins), (error, *_bias(measured), *rest))
+def residual_drawn(report: MeasureReport, *, by_bins: bool) -> Drawn:
+    by_bins = by_bins or report.table.discrete or report.curve.smooth is None
+    error, *rest = caption_of(report, PlotKind.BINNED if by_bins else PlotKind.SMOOTH)
+    return Drawn(residual_curve(report.curve, by_bins=by_bins), (error, *_bias(report), *rest))
 
 
-def _bias(measured: Part) -> list[str]:
-    found = measured.stated(MeasureName.BIAS)
+def _bias(report: MeasureReport) -> list[str]:
+    found = finite(report.measures, MeasureName.BIAS)
     if found is None:
         return []
     signed = f"+.{4 if abs(found.value) >= _SMALL else 6}f"
-    return [f"Mean label - mean score {found.value:{signed}}{found.bounds(signed)}"]
+    return [f"Mean label - mean score {found.value:{signed}}{bounds_words(found.interval, signed)}"]
 
 
 # So many panels stand beside each other.
@@ -341,15 +294,18 @@ _JOINT = {ViewName.ONE_VS_REST: ClassMeasure.CLASSWISE_ECE, ViewName.TOP_LABEL: 
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Many:
     """What there is many of, in words.
 
     Args:
+        names: What each is called, by its key.
         whole: The error of all together, or nothing.
         added: What the title says besides files and score.
         meaning: What label 1 is in these parts, where it is not that of the input.
     """
 
+    summary: GroupsSummary | ViewSummary
+    names: Mapping[str, str]
     one: str
     many: str
     whole: str
@@ -357,29 +313,12 @@ class _Said:
     meaning: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Many:
-    """What there is to choose the worst of.
-
-    Args:
-        left_out: Rows of each of the others, by name.
-        least_rows: How many rows would have been enough.
-        together: With which all of them hold together.
-    """
-
-    said: _Said
-    parts: tuple[Part, ...]
-    left_out: Mapping[str, int]
-    least_rows: int
-    confidence: float
-    together: float
-
-
 def classes_diagram(request: PlotRequest) -> Diagram:
     """Measure every class for diagrams of the worst, or take them from a report."""
     if request.document is not None:
+        alone = replace(request, view=None)
         return of_report(
-            replace(request, view=None), request.document, lambda tree: classes_of_tree(tree, request.view)
+            alone, request.document, lambda report: classes_of(report, request.view), needs="classes"
         )
     view = request.view or ViewName.ONE_VS_REST
     several = request.columns.several
@@ -390,7 +329,7 @@ def classes_diagram(request: PlotRequest) -> Diagram:
 def groups_diagram(request: PlotRequest) -> Diagram:
     """Measure every group of rows for diagrams of the worst, or take them from a report."""
     if request.document is not None:
-        return of_report(request, request.document, groups_of_tree)
+        return of_report(request, request.document, groups_of, needs="groups")
     return _slices_measured(request, None)
 
 
@@ -404,58 +343,49 @@ def _slices_measured(request: PlotRequest, view: ViewName | None) -> Diagram:
         drawn=False,
     )
     report = measure_files(request, options=options)
-    tree = Node(report.to_dict())
     if view is None:
-        diagram = groups_of_tree(tree, ordered=request.options.sort is not None)
+        diagram = groups_of(report, ordered=request.options.sort is not None)
     else:
-        diagram = classes_of_tree(tree, view)
+        diagram = classes_of(report, view)
     return replace(diagram, notes=notes_of(report), source=report.input)
 
 
-def classes_of_tree(tree: Node, view: ViewName | None) -> Diagram:
+def classes_of(report: MeasureReport, view: ViewName | None) -> Diagram:
     """Return the diagram of the classes of a report, in the view asked for or the first there is."""
-    members = tree.members()
-    if "classes" not in members:
-        msg = "has no 'classes'"
-        raise tree.problem(msg, "write one with `calibcli measure ... --probs 'p_*' --json`")
-    views = members["classes"].child("views").members()
-    resolved = view or next((one for one in KEYS if one.value in views), ViewName.ONE_VS_REST)
-    if resolved.value not in views:
-        msg = f"has no {resolved.value!r}"
-        raise members["classes"].child("views").problem(msg, "measure with --view of single classes, or none")
-    summary = views[resolved.value]
-    name = {one: one.removeprefix(f"{KEYS[resolved]}=") for one in _keys(summary)}
-    joint = tree.child("measures").members().get(_JOINT[resolved].value)
-    stated = None if joint is None else Stated.read(joint)
+    classes = report.classes
+    views = {} if classes is None else {one.view: one for one in classes.views}
+    resolved = view or next((one for one in KEYS if one in views), ViewName.ONE_VS_REST)
+    if classes is None or resolved not in views:
+        place, msg = "$.classes.views", f"has no {resolved.value!r}"
+        raise DocumentProblem(place, msg, "measure with --view of single classes, or none")
+    summary = views[resolved]
+    names = {one: one.removeprefix(f"{KEYS[resolved]}=") for one in (*summary.measured, *summary.left_out)}
+    joint = finite(classes.measures, _JOINT[resolved])
     if resolved is ViewName.ONE_VS_REST:
         word, added = "class-wise ECE", ", each class against the rest"
         meaning = "Label 1: the row is of the class."
     else:
         word, added = "top-label ECE", ", by predicted class"
         meaning = "Rows are those that predict the class; label 1: they are right."
-    whole = "" if stated is None else f"{word} {stated.words()}{stated.at}"
-    return _slices_diagram(
-        tree, _many(tree, summary, name, said=_Said("class", "classes", whole, added, meaning))
-    )
+    whole = _together(word, joint)
+    return _slices_diagram(report, _Many(summary, names, "class", "classes", whole, added, meaning))
 
 
-def groups_of_tree(tree: Node, *, ordered: bool = False) -> Diagram:
+def groups_of(report: MeasureReport, *, ordered: bool = False) -> Diagram:
     """Return the diagram of the groups of a report, the worst first or, if `ordered`, as they stand there."""
-    if "groups" not in tree.members():
-        msg = "has no 'groups'"
-        raise tree.problem(msg, "write one with `calibcli measure ... --by COL --json`")
-    summary = tree.child("groups")
-    columns = summary.child("columns").texts()
-    name = {one: group_name(one, columns) for one in _keys(summary)}
-    stated = Part("", tree).stated(MeasureName.ECE)
-    whole = "" if stated is None else f"ECE of all rows {stated.words()}{stated.at}"
-    seen = class_words_of_tree(tree).added
-    said = _Said("group", "groups", whole, f"{seen} by {', '.join(columns)}")
-    return _slices_diagram(tree, _many(tree, summary, name, said=said), ordered=ordered)
+    if report.groups is None:
+        raise no_group(0)
+    columns, summary = report.groups.columns, report.groups
+    names = {one: group_name(one, columns) for one in (*summary.measured, *summary.left_out)}
+    whole = _together("ECE of all rows", finite(report.measures, MeasureName.ECE))
+    added = f"{class_words(report.input).added} by {', '.join(columns)}"
+    many = _Many(summary, names, "group", "groups", whole, added)
+    return _slices_diagram(report, many, ordered=ordered)
 
 
-def _keys(summary: Node) -> tuple[str, ...]:
-    return (*summary.child("measured").texts(), *summary.child("left_out").members())
+def _together(word: str, found: Number | None) -> str:
+    """Return the error of all together, or nothing."""
+    return "" if found is None else f"{word} {number_words(found)}{confidence_words(found.interval)}"
 
 
 def group_name(key: str, columns: Sequence[str]) -> str:
@@ -469,69 +399,58 @@ def group_name(key: str, columns: Sequence[str]) -> str:
     return ", ".join(map(with_slash, named))
 
 
-def _many(tree: Node, summary: Node, name: Mapping[str, str], *, said: _Said) -> _Many:
-    curve = tree.child("curve")
-    confidence = summary.child("confidence").number(0.0, 1.0)
-    slices = tree.child("slices")
-    return _Many(
-        said,
-        tuple(Part(name[key], slices.child(key)) for key in summary.child("measured").texts()),
-        {name[key]: rows.whole() for key, rows in summary.child("left_out").members().items()},
-        summary.child("least_rows").whole(),
-        confidence,
-        confidence if curve.value is None else curve.child("confidence").number(0.0, 1.0),
-    )
-
-
-def _slices_diagram(tree: Node, found: _Many, *, ordered: bool = False) -> Diagram:
-    one, said = found.said.one, found.said
-    ranked = sorted(found.parts, key=_goodness)
+def _slices_diagram(report: MeasureReport, found: _Many, *, ordered: bool = False) -> Diagram:
+    one, summary = found.one, found.summary
+    parts = [(found.names[key], report.slices[key]) for key in summary.measured]
+    ranked = sorted(parts, key=_goodness)
     if not ranked:
-        msg = f"no {one} has {found.least_rows:,} rows"
+        msg = f"no {one} has {summary.least_rows:,} rows"
         raise UsageProblem(msg, f"--min-group-rows says how many rows a {one} must have to be measured")
-    panels = tuple(panel_of(part, PlotKind.BINNED) for part in (found.parts if ordered else ranked)[:MOST])
-    table = tree.child("table")
-    rows, positive = table.child("rows").whole(), table.child("positive").whole()
+    panels = tuple(panel_of(part, PlotKind.BINNED) for part in (parts if ordered else ranked)[:MOST])
+    rows, positive = report.table.rows, report.table.positive
     # Of all classes together, label 1 means that the predicted one was right.
-    counted = plural(rows, "row") if said.meaning else rows_line(rows, positive)
-    which = f"only {one} measured" if len(ranked) == 1 else f"worst of {len(ranked):,} {said.many}"
-    worst = f"{which}: {brief(ranked[0].name)}"
-    caption = (said.whole, f"{counted}; {worst}") if said.whole else (worst, counted)
-    picture = CurvePanels(PlotKind.CLASSES if said.meaning else PlotKind.GROUPS, panels)
-    foot = (*_foot(found, len(panels), ordered=ordered), *_of_rows(tree, *found.parts))
-    foot = (*foot, *fit_rows_foot(tree.child("notes").texts()))
-    return Diagram(Drawn(picture, caption, foot), title_of_tree(tree, added=said.added))
+    counted = plural(rows, "row") if found.meaning else rows_line(rows, positive)
+    which = f"only {one} measured" if len(ranked) == 1 else f"worst of {len(ranked):,} {found.many}"
+    worst = f"{which}: {brief(ranked[0][0])}"
+    caption = (found.whole, f"{counted}; {worst}") if found.whole else (worst, counted)
+    picture = CurvePanels(PlotKind.CLASSES if found.meaning else PlotKind.GROUPS, panels)
+    foot = (*_foot(found, len(panels), report.confidence, ordered=ordered), *_of_rows(report, *parts))
+    drawn = Drawn(picture, caption, (*foot, *fit_rows_foot(report.notes)))
+    return Diagram(drawn, title_of(report.input, artifact=report.artifact, added=found.added))
 
 
 def _goodness(part: Part) -> tuple[bool, float, float]:
     """Return what sorts the worst first: by the lower bound of ECE, then by its value."""
-    found = part.stated(MeasureName.ECE)
+    found = finite(part[1].measures, MeasureName.ECE)
     if found is None:
         return True, 0.0, 0.0
-    return False, -(found.lower or 0.0), -found.value
+    lower = None if found.interval is None else found.interval.lower
+    return False, -(lower or 0.0), -found.value
 
 
-def _foot(found: _Many, shown: int, *, ordered: bool) -> tuple[str, ...]:
+def _foot(found: _Many, shown: int, together: float, *, ordered: bool) -> tuple[str, ...]:
     """Return how many are shown, what their intervals mean together, and which are not measured."""
-    count, many = len(found.parts), found.said.many
+    summary, many = found.summary, found.many
+    count = len(summary.measured)
     lines, every = [], f"both {many}" if count == 2 else f"all {count:,} {many}"
     if count > 1:
         which = capital(every) if shown == count else f"{shown} of {count:,} {many}"
         order = "the largest lower bound of the ECE first, then the largest ECE"
         order = "in the order requested" if ordered else order
         lines.append(f"{which}, {order}.")
-    if found.said.meaning:
-        lines.append(found.said.meaning)
-    if found.confidence != found.together:
+    if found.meaning:
+        lines.append(found.meaning)
+    if summary.confidence != together:
         lines.append(
-            f"Every interval is at {percent(found.confidence)}, so that those of {every} "
-            f"hold at once with {percent(found.together)} (Bonferroni)."
+            f"Every interval is at {percent(summary.confidence)}, so that those of {every} "
+            f"hold at once with {percent(together)} (Bonferroni)."
         )
-    if found.left_out:
-        few = sorted(found.left_out.items(), key=lambda one: (-one[1], one[0]))
+    if summary.left_out:
+        left_out = [(found.names[key], rows) for key, rows in summary.left_out.items()]
+        few = sorted(left_out, key=lambda one: (-one[1], one[0]))
         listed = ", ".join(f"{brief(name)} ({rows:,})" for name, rows in few[:_LISTED])
         more = f" and {len(few) - _LISTED:,} more" if len(few) > _LISTED else ""
-        lines.append(f"Fewer than {found.least_rows:,} rows, so not measured: {listed}{more}.")
+        lines.append(f"Fewer than {summary.least_rows:,} rows, so not measured: {listed}{more}.")
     return (" ".join(lines),) if lines else ()
 
 
@@ -541,7 +460,7 @@ _RAW, _THROUGH = "raw", "recalibrated"
 def compare_diagram(request: PlotRequest) -> Diagram:
     """Measure scores of the same rows for diagrams side by side, or take them from a report."""
     if request.document is not None:
-        return of_report(request, request.document, scores_of_tree)
+        return of_report(request, request.document, scores_of)
     scores = 1 + len(request.columns.others)
     if scores == 1 and request.artifact is None:
         msg = "nothing to compare with"
@@ -549,7 +468,7 @@ def compare_diagram(request: PlotRequest) -> Diagram:
     refuse_panels(scores, "scores")
     evaluation = read_evaluation(request, extras_request=extras_beside_raw(request))
     report = _report(evaluation, request)
-    diagram = scores_of_tree(Node(report.to_dict()))
+    diagram = scores_of(report)
     notes = (*report.input.notes, *report.notes, *evaluation.notes, *evaluation.fit_notes)
     drawn = replace(diagram.drawn, foot=(*diagram.drawn.foot, *fit_rows_foot(notes)))
     return replace(diagram, drawn=drawn, notes=notes, source=report.input)
@@ -581,96 +500,86 @@ def _report(evaluation: Gathered, request: PlotRequest) -> MeasureReport:
     )
 
 
-def scores_of_tree(tree: Node) -> Diagram:
+def scores_of(report: MeasureReport) -> Diagram:
     """Return the diagram of a report of several scores, or of one raw and recalibrated."""
-    parts = _parts(tree)
-    few = all(one.discrete for one in parts) or any(one.yes_no for one in parts)
-    smooth = all(one.smooth for one in parts) and not few
+    parts = _parts(report)
+    few = all(one.table.discrete for _, one in parts) or any(is_yes_no(one) for _, one in parts)
+    smooth = not few and all(one.curve.smooth is not None for _, one in parts)
     kind = PlotKind.SMOOTH if smooth else PlotKind.BINNED
     name = MeasureName.SMECE if smooth else MeasureName.ECE
-    apart, paired = (_stated(tree, parts, one) for one in (name, PAIRED[0]))
     panels = [panel_of(one, kind) for one in parts]
+    apart, paired = (_differences(report, parts, one) for one in (name, PAIRED[0]))
     if len(parts) > 2:
         panels = [
             replace(one, against=wordings(found, "differs by ", signed=True))
             for one, found in zip(panels, (None, *apart), strict=True)
         ]
-    score, through = tree.child("input").child("score").text(), tree.optional("artifact") is not None
-    scores, classes = (
-        [f"{score}, raw and"] if through else [one.name for one in parts],
-        class_words_of_tree(tree),
+    source = report.input
+    shown = several_names([one for one, _ in parts])
+    source = replace(source, score=f"{source.score}, raw and" if report.artifact is not None else shown)
+    foot = (
+        *_compare_foot(parts, paired),
+        *_of_rows(report, *parts),
+        *class_words(source).meaning,
     )
-    title = title_of_tree(tree, scores, added=classes.added)
-    picture, foot = (
-        CurvePanels(PlotKind.COMPARE, tuple(panels)),
-        (*_compare_foot(parts, paired), *_of_rows(tree, *parts), *classes.meaning),
-    )
-    return Diagram(Drawn(picture, _caption(tree, parts, name), foot), title)
+    drawn = Drawn(CurvePanels(PlotKind.COMPARE, tuple(panels)), _caption(report, parts, name), foot)
+    return Diagram(drawn, title_of(source, artifact=report.artifact))
 
 
-def _parts(tree: Node) -> list[Part]:
+def _parts(report: MeasureReport) -> list[Part]:
     """Return the report and its slices of other scores, that which others are compared with first."""
-    slices = tree.child("slices").members()
-    score, through = tree.child("input").child("score").text(), tree.optional("artifact")
-    compared = [] if "differences" not in tree.members() else [*tree.child("differences").members()]
-    if through is not None and _THROUGH in compared:
-        return [Part(_RAW, tree), Part(_THROUGH, slices[_THROUGH])]
-    if through is not None and f"score={score}" in slices:
-        return [Part(_RAW, slices[f"score={score}"]), Part(_THROUGH, tree)]
-    parts = [Part(score, tree)]
-    for key in compared[: MOST - 1]:
-        part = tree.child("slices").child(key)
-        parts.append(Part(part.child("input").child("score").text(), part))
-    if len(parts) == 1:
-        msg = "holds one score"
+    slices, score = report.slices, report.input.score
+    if report.artifact is not None and _THROUGH in report.differences:
+        return [(_RAW, report), (_THROUGH, slices[_THROUGH])]
+    if report.artifact is not None and f"score={score}" in slices:
+        return [(_RAW, slices[f"score={score}"]), (_THROUGH, report)]
+    others = [slices[key] for key in list(report.differences)[: MOST - 1]]
+    if not others:
+        place, msg = "$.slices", "holds one score"
         hint = "write one with `calibcli measure ... -s a -s b --json`, or with --artifact cal.json -v"
-        raise tree.child("slices").problem(msg, hint)
-    return parts
+        raise DocumentProblem(place, msg, hint)
+    return [(one.input.score, one) for one in (report, *others)]
 
 
-def _stated(tree: Node, parts: Sequence[Part], name: MeasureName) -> list[Stated | None]:
-    """Return by how much each further score differs from the first, as the report states it."""
-    members = tree.members()
-    found = [*members["differences"].members().values()] if "differences" in members else []
-    measures = [one.members().get(name.value) for one in found[: len(parts) - 1]]
-    stated = [None if one is None else Stated.read(one) for one in measures]
-    return stated or [None for _ in parts[1:]]
+def _differences(report: MeasureReport, parts: Sequence[Part], name: MeasureName) -> list[Difference | None]:
+    """Return by how much each further score differs from the first."""
+    found = [finite(one, name) for one in report.differences.values()]
+    return found[: len(parts) - 1] or [None for _ in parts[1:]]
 
 
-def _caption(tree: Node, parts: Sequence[Part], name: MeasureName) -> tuple[str, ...]:
+def _caption(report: MeasureReport, parts: Sequence[Part], name: MeasureName) -> tuple[str, ...]:
     """Return the error with what it differs by, and for two scores their paired difference."""
-    table, word, first = tree.child("table"), WORDS[name], brief(parts[0].name)
-    rows = rows_line(table.child("rows").whole(), table.child("positive").whole())
-    apart, paired = _stated(tree, parts, name)[0], _stated(tree, parts, PAIRED[0])[0]
+    word, first = WORDS[name], brief(parts[0][0])
+    rows = rows_line(report.table.rows, report.table.positive)
+    apart, paired = (_differences(report, parts, one)[0] for one in (name, PAIRED[0]))
+    both = f"{brief(parts[1][0])} less {first}"
+    by_row = "" if paired is None else f"Brier score, row by row, {both}: {number_words(paired, signed=True)}"
     if apart is None:
-        errors = [(brief(one.name), one.stated(name)) for one in parts]
-        said = "; ".join(f"{who} {found.words()}" for who, found in errors if found is not None)
-        if not said and paired is not None and len(parts) == 2:
-            both = f"{brief(parts[1].name)} less {first}"
-            return f"Brier score, row by row, {both}: {paired.words(signed=True)}", rows
+        errors = [(brief(one), finite(part.measures, name)) for one, part in parts]
+        said = "; ".join(f"{who} {number_words(found)}" for who, found in errors if found is not None)
+        if not said and by_row and len(parts) == 2:
+            return by_row, rows
         return (f"{word}: {said}", rows) if said else (rows,)
+    sure = confidence_words(apart.interval)
     if len(parts) > 2:
-        return f"{word} of {len(parts)} scores, and how each differs from {first}{apart.at}", rows
-    both = f"{brief(parts[1].name)} less {first}"
-    line = () if paired is None else (f"Brier score, row by row, {both}: {paired.words(signed=True)}",)
-    return f"{word}, {both}: {apart.words(signed=True)}{apart.at}", *line, rows
+        return f"{word} of {len(parts)} scores, and how each differs from {first}{sure}", rows
+    line = (by_row,) if by_row else ()
+    return f"{word}, {both}: {number_words(apart, signed=True)}{sure}", *line, rows
 
 
-def _of_rows(tree: Node, *parts: Part) -> tuple[str, ...]:
+def _of_rows(report: MeasureReport, *parts: Part) -> tuple[str, ...]:
     """Return what became of the rows that a report, or parts of it, are drawn of."""
-    tables = [one.child("table") for one in (tree, *(part.tree for part in parts))]
-    return (*dropped_foot(tree.child("input").child("dropped").whole()), *rounding_foot(*tables))
+    tables = [one.table for one in (report, *(part for _, part in parts))]
+    return (*dropped_foot(report.input.dropped), *rounding_foot(*tables))
 
 
-def _compare_foot(parts: Sequence[Part], paired: Sequence[Stated | None]) -> tuple[str, ...]:
+def _compare_foot(parts: Sequence[Part], paired: Sequence[Difference | None]) -> tuple[str, ...]:
     """Return the paired differences of several scores."""
     if len(parts) == 2:
         return ()
     said = [
-        f"{brief(part.name)} {found.words(signed=True)}"
-        for part, found in zip(parts[1:], paired, strict=True)
+        f"{brief(name)} {number_words(found, signed=True)}"
+        for (name, _), found in zip(parts[1:], paired, strict=True)
         if found is not None
     ]
-    return (
-        (f"Brier score less that of {brief(parts[0].name)}, row by row: {'; '.join(said)}.",) if said else ()
-    )
+    return (f"Brier score less that of {brief(parts[0][0])}, row by row: {'; '.join(said)}.",) if said else ()
