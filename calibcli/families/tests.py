@@ -119,7 +119,7 @@ class TestName(Explained):
         Estimator: D, the number of rows with label 1. Undefined where every score is 0 or 1.
         Interval: The p-value is P(X ≥ D), X binomial with as many rows as there are and the mean score as
             rate. It is exact where all rows have one score, as in a grade. Scores that differ make it larger
-            than it need be where D is above the expectation by 1 or more (Hoeffding). {_REFUTED}
+            than it need be where D is above the expectation by 1 or more (Hoeffding).
         Assumes: Rows are independent: defaults that come together in a bad year reject good grades.
             {_NO_WEIGHTS}
         Reference: Basel Committee on Banking Supervision (2005), Working Paper 14; Hoeffding (1956), Ann.

@@ -175,7 +175,9 @@ def calibration_tests(
         results = tuple(map(tests.result, names))
     wrong = certain_and_wrong(table) if calibrated is not None else 0
     if wrong:
-        results = tuple(_contradicted(result, wrong) for result in results)
+        results = tuple(
+            _contradicted(result, wrong) if _is_refuted(result, table) else result for result in results
+        )
     if not set(_COMBINED) <= set(names):
         return results, None
     defined = {r.name: r.p_value for r in results if r.name in _COMBINED and r.p_value is not None}
@@ -269,6 +271,22 @@ def _drawn(result: TestResult, draws: Floats | None, method: str) -> TestResult:
     if result.statistic is None or draws is None:
         return result
     return replace(result, p_value=p_value(draws, abs(result.statistic)), p_method=method)
+
+
+_OF_BOTH_SIDES = frozenset((TestName.BINOMIAL_TWO_SIDED, TestName.JEFFREYS_TWO_SIDED))
+_OF_THE_RATE = _OF_BOTH_SIDES | {TestName.BINOMIAL, TestName.JEFFREYS}
+
+
+def _is_refuted(result: TestResult, table: Table) -> bool:
+    """Whether a row that was certain and wrong refutes what a test asks.
+
+    Tests of the rate ask how many rows have label 1, not which: where a score is open such a row settles
+    nothing, and where all are 0 or 1 their number is certain.
+    """
+    if result.name not in _OF_THE_RATE:
+        return True
+    more = float(table.positive.sum()) - float((table.weight * table.score).sum())
+    return result.statistic is None and (more > 0.0 or (more < 0.0 and result.name in _OF_BOTH_SIDES))
 
 
 def _contradicted(result: TestResult, wrong: int) -> TestResult:

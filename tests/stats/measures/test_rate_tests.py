@@ -1,5 +1,7 @@
 """Tests of the rate of a grade: p-values against scipy, their sizes worked out, and Holm's adjustment."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,8 +10,10 @@ from scipy.stats import beta, binom, binomtest
 
 from calibcli.names import TestName
 from calibcli.stats.bounds import holm
-from calibcli.stats.measures.tests import rate_test
+from calibcli.stats.measures.if_calibrated import CalibratedDraws
+from calibcli.stats.measures.tests import calibration_tests, rate_test
 from calibcli.stats.table import ScoreTable
+from score_rows import TEN, table_of
 
 P_VALUES = st.lists(st.floats(0.0, 1.0) | st.none(), max_size=8)
 
@@ -171,3 +175,29 @@ def test_holm_lies_between_each_and_bonferroni(p_values: list[float | None]) -> 
     assert [p is None for p in p_values] == [p is None for p in found]
     assert all(p <= after <= min(1.0, len(known) * p) for p, after in known)
     assert [after for _, after in known] == sorted(after for _, after in known)
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        # One surprise among open scores, up or down: the number of events alone is asked for.
+        ([(1.0, 0)] + [(0.5, k % 2) for k in range(20)], "counted"),
+        ([(0.0, 1)] + [(0.5, k % 2) for k in range(20)], "counted"),
+        # Where every score is 0 or 1 their number is known: one more, one less, as many by others.
+        ([(0.0, 1), (0.0, 0), (1.0, 1)], "more"),
+        ([(1.0, 0), (0.0, 0), (1.0, 1)], "fewer"),
+        ([(1.0, 0), (0.0, 1)], "as many"),
+    ],
+)
+def test_a_sure_row_that_was_wrong_settles_no_rate(rows: list[tuple[float, int]], wanted: str) -> None:
+    """A grade was red, its probability too low, for one row of score 1 without an event."""
+    table, names = table_of(rows), list(TestName)[-4:]
+    one, two = (np.random.default_rng(seed) for seed in (0, 1))
+    with patch("calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.0, None)):
+        drawn = CalibratedDraws(table, partitions=[TEN], generator=one, smece_generator=two, draws=99)
+    found, _ = calibration_tests(names, table, bins=TEN, calibrated=drawn)
+    plain = tuple(rate_test(name, table) for name in names)
+    refuted = [one.name for one in found if (one.p_value, one.p_method) == (0.0, "contradiction")]
+    both = [TestName.BINOMIAL_TWO_SIDED, TestName.JEFFREYS_TWO_SIDED]
+    assert refuted == {"more": names, "fewer": both}.get(wanted, [])
+    assert all(one == other for one, other in zip(found, plain, strict=True) if one.name not in refuted)
