@@ -14,7 +14,13 @@ from calibcli.commands.measure import (
 )
 from calibcli.commands.partition import refuse_idle_bins
 from calibcli.commands.reading import read_tables, with_classes_of_map, with_scores
-from calibcli.commands.scale_checks import read_notes, sure_notes, table_scale_notes, two_classes_notes
+from calibcli.commands.scale_checks import (
+    read_notes,
+    repeated_notes,
+    sure_notes,
+    table_scale_notes,
+    two_classes_notes,
+)
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
 from calibcli.commands.through_maps import (
     ClassMap,
@@ -87,7 +93,7 @@ def compare_files(
     said, columns = columns.scale is not None, _as_all_fitted(columns, loaded)
     gathered = _gathered(replace(rows, columns=columns), loaded, requested.ranked)
     raw = gathered.as_fitted
-    notes: list[str] = []
+    notes = list(repeated_notes(gathered))
     paired: PairedSums | None
     if not loaded:
         names = {_SECOND: gathered.resolved.further[0]}

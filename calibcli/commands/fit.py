@@ -9,7 +9,7 @@ import numpy as np
 from calibcli.commands.cutting import cut_columns, outcome_notes, rows_again, spelling_notes
 from calibcli.commands.gathering import RAW, Gathered, SecondPass, changed_meanwhile, selection_notes
 from calibcli.commands.reading import group_notes, read_tables, rounding_notes
-from calibcli.commands.scale_checks import read_notes, sure_notes
+from calibcli.commands.scale_checks import read_notes, repeated_notes, sure_notes
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.engines import default_workers
 from calibcli.data.intake import Rows as ReadRows
@@ -237,7 +237,7 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
     whole = fit_table(name, table, columns, options=once, rows=gathered.again, notes=notes, choice=choice)
     report = replace(
         _report(gathered, FitMethod(name), whole.fit),
-        notes=(*whole.fit.notes, *sure_notes(gathered, {}), *_sure(((whole, table),))),
+        notes=(*whole.fit.notes, *_of_rows(gathered), *_sure(((whole, table),))),
         loss="squared error" if options.loss is FitLoss.BRIER else "log loss",
         outputs=distinct_outputs(whole.recalibrator),
         answer=NOTHING_CHANGED if NOTHING_CHANGED in whole.fit.notes else None,
@@ -258,12 +258,17 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
         report,
         loss_after=_loss_through(through, options.loss),
         outputs=distinct_outputs(*{id(one): one.recalibrator for one, _ in through}.values()),
-        notes=(*whole.fit.notes, *sure_notes(gathered, {}), *group_notes(gathered), *_sure(through)),
+        notes=(*whole.fit.notes, *_of_rows(gathered), *group_notes(gathered), *_sure(through)),
         by=artifact.by,
         groups=tuple(sorted(groups, key=lambda one: one.key)),
         answer=None if choice is None else _answer(artifact),
     )
     return report, artifact_text(artifact)
+
+
+def _of_rows(gathered: Gathered) -> tuple[str, ...]:
+    """Return what is said of the rows and kept in no artifact."""
+    return repeated_notes(gathered) + sure_notes(gathered, {})
 
 
 # Maps, each with the rows that it is for.
@@ -571,6 +576,7 @@ def fit_segment_files(rows: RowRequest, cutting: Cutting, options: FitOptions) -
     )
     report = replace(
         _report(gathered, FitMethod.SEGMENTS, record),
+        notes=(*record.notes, *_of_rows(gathered)),
         answer=NOTHING_CHANGED if fitted.map.strength is None else None,
         segments=fitted.map,
     )
@@ -729,7 +735,7 @@ def fit_class_files(
         accuracy_after=record.accuracy_after,
         changed=record.changed,
         keeps_prediction=recalibrator.keeps_prediction,
-        notes=record.notes,
+        notes=(*record.notes, *repeated_notes(gathered)),
     )
     return report, artifact_text(artifact)
 

@@ -11,7 +11,7 @@ from calibcli.commands.gathering import Gathered
 from calibcli.commands.measure import class_groups
 from calibcli.commands.partition import CUT, chosen_bins
 from calibcli.commands.reading import read_rows, with_classes_of_map
-from calibcli.commands.scale_checks import table_scale_notes
+from calibcli.commands.scale_checks import table_scale_notes, unfitted_notes
 from calibcli.commands.through_maps import outputs_through, through
 from calibcli.commands.verify import refuse_continuous, refuse_segment_rules
 from calibcli.data.tally import ExtrasRequest
@@ -379,9 +379,10 @@ def _read(
         twice=twice,
     )
     if loaded is None:
-        return gathered
-    gathered = replace(gathered, artifact=loaded, outputs=outputs)
-    said = table_scale_notes(gathered, loaded) if rows.columns.scale is None else ()
+        said = unfitted_notes(gathered)
+    else:
+        gathered = replace(gathered, artifact=loaded, outputs=outputs)
+        said = table_scale_notes(gathered, loaded) if rows.columns.scale is None else ()
     return replace(gathered, input=replace(gathered.input, notes=(*gathered.input.notes, *said)))
 
 

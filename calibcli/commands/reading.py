@@ -7,6 +7,7 @@ from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered, gather
 from calibcli.commands.scale_checks import (
     label_notes,
     read_notes,
+    repeated_notes,
     sure_notes,
     table_scale_notes,
     two_classes_notes,
@@ -125,7 +126,7 @@ def read_evaluation(
     further = {
         key: names[at] for key, at in extras_request.columns.items() if key not in extras_request.where
     }
-    notes = read_notes(gathered, further) + sure_notes(gathered, further)
+    notes = repeated_notes(gathered) + read_notes(gathered, further) + sure_notes(gathered, further)
     notes += () if extras_request.classes else two_classes_notes(gathered.input, gathered.resolved.classes)
     return replace(gathered, notes=(*notes, *group_notes(gathered)))
 
@@ -182,7 +183,7 @@ def _read_through(
         gathered.paired.reach |= reach_between([loaded.recalibrator], gathered.tables[RAW])
     refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
     scales = () if scale is not None else table_scale_notes(gathered, loaded)
-    labels = label_notes(gathered)
+    labels = repeated_notes(gathered) + label_notes(gathered)
     labels += () if extras_request.classes else two_classes_notes(gathered.input, gathered.resolved.classes)
     notes = (*loaded.doubts, *scales, *labels, *group_notes(gathered))
     return replace(gathered, artifact=loaded, through=path, outputs=outputs, notes=notes)

@@ -13,7 +13,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import Scale, ViewName
 from calibcli.options.numerals import plural
 from calibcli.reports.measure import RANKS_WRONG
-from calibcli.stats.table import Floats, run_starts
+from calibcli.stats.table import Floats, Integers, run_starts
 from calibcli.stats.table.grid import LEVELS, quantiles_of, score_quantiles
 from calibcli.stats.table.levels import number_words
 from calibcli.values import dataclass, replace
@@ -105,6 +105,19 @@ _REPEATED = (
     "every pair of score and label occurs {0}, or a multiple of that: were rows read {0}, as from two copies "
     "of a file? Each counts as a row of its own, and intervals are too narrow"
 )
+_RESAMPLED = (
+    "every row of label {} occurs {}, or a multiple of that, and others do not: were rows repeated by their "
+    "labels, as for training? Then rates here are not those of the population"
+)
+_TIED_ALIKE = (
+    "{:,} scores are those of several rows each, and {} both labels, where labels of neighbouring scores "
+    "differ {:,} times: were rows repeated, as by a join, or are several of one person? Then intervals are "
+    "too narrow: `measure --cluster` takes what such rows have in common"
+)
+_BY_CHANCE = (
+    "the score tells label 1 from others no better than chance (AUROC {:.3g}; {:.3g} if it were right): do "
+    "scores and labels belong to the same rows?"
+)
 _ALL_ALIKE = "all {:,} rows have the score {:.7g}, which tells none from another: is it what the model says?"
 _MIXED = "; if it is on another scale than the other columns, comparisons with it are wrong"
 _UNSURE_ROWS = "every row sums to 1, and was read as log-odds; --scale prob reads probabilities"
@@ -182,39 +195,88 @@ def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyT
     """Return which scores are the lower, the likelier label 1 is, which part the labels without a fault, and
     whether weights follow the labels.
 
-    Before that, whether all rows have one score, or were read more than once.
+    Before that, whether all rows have one score.
     """
-    from calibcli.stats.measures.discrimination import area_below_half
+    from calibcli.stats.measures.discrimination import area_below_half, area_of_chance
 
     raw = gathered.tables["raw"]
     alike = raw.kind == "exact" and raw.distinct == 1 and raw.total_rows >= _FEWEST
     said = [_ALL_ALIKE.format(raw.total_rows, float(raw.score[0]))] if alike else []
-    copies = 1 if gathered.input.weight else copies_of(raw)
-    said += [] if copies == 1 else [_REPEATED.format("twice" if copies == 2 else f"{copies:,} times")]
     if gathered.input.classes is not None:
         return tuple(said)
     tables = _tables_of_scores(gathered, further)
     found = {name: area_below_half(table) for name, table in tables.items()}
     wrong = {name: _REVERSED.format(area) for name, area in found.items() if area is not None}
     wrong |= {name: _PARTED for name, table in tables.items() if parts_the_labels(table)}
+    chance = {name: area_of_chance(table) for name, table in tables.items()}
+    wrong |= {name: _BY_CHANCE.format(*areas) for name, areas in chance.items() if areas is not None}
     said += [f"column {name!r}: {one}" if further else one for name, one in wrong.items()]
     weights = weights_by_label(raw)
     said += [] if weights is None else [_BY_LABELS.format(*map(number_words, weights))]
     return tuple(said)
 
 
-def copies_of(table: "Table") -> int:
+def repeated_notes(gathered: "Gathered") -> tuple[str, ...]:
+    """Return that rows occur more than once: all, those of one label, or many.
+
+    No artifact keeps that: it is that of the rows, however they are counted.
+    """
+    columns = gathered.resolved
+    told = (columns.cluster, columns.group, columns.identity) != (None, None, None)
+    return () if gathered.input.weight else tuple(_repeated(gathered.tables["raw"], told=told))
+
+
+def _repeated(table: "Table", *, told: bool) -> list[str]:
+    """Return what is said of them; `told` is whether a column tells which rows belong together."""
+    both = table.rows - table.positive_rows, table.positive_rows
+    if (copies := copies_of(*both)) > 1:
+        return [_REPEATED.format(_times(copies))]
+    for label, counts in enumerate(both):
+        if (copies := copies_of(counts)) > 1:
+            return [_RESAMPLED.format(label, _times(copies))]
+    found = None if told else tied_alike(table)
+    return [] if found is None else [_TIED_ALIKE.format(*found)]
+
+
+def _times(copies: int) -> str:
+    return "twice" if copies == 2 else f"{copies:,} times"
+
+
+def copies_of(*counts: Integers) -> int:
     """Return how often all rows occur, where hardly by chance: each count of a score and a label would be a
     multiple of it, by chance with a probability of at most about a half each.
     """
     # The first scores say nearly always that there are none.
     for some in (slice(_FEWEST_COUNTS), slice(None)):
-        rows, positive = table.rows[some], table.positive_rows[some]
-        counts = np.concatenate((positive, rows - positive))
-        common = int(np.gcd.reduce(counts))
+        every = np.concatenate([one[some] for one in counts])
+        common = int(np.gcd.reduce(every))
         if common == 1:
             return 1
-    return common if np.count_nonzero(counts) >= _FEWEST_COUNTS else 1
+    return common if np.count_nonzero(every) >= _FEWEST_COUNTS else 1
+
+
+# Of so many scores with both labels that are expected, a tenth or less is none that chance gives.
+_FEWEST_UNLIKE, _SHARE_UNLIKE = 30.0, 0.1
+
+
+def tied_alike(table: "Table") -> tuple[int, str, int] | None:
+    """Return how many scores have several rows, how many of these have both labels, and how often a row of
+    one and a row of a neighbouring score differ, where the former is next to never.
+
+    Two rows of one score differ as often, if rows are independent and rates do not jump.
+    """
+    if table.kind != "exact" or table.distinct < _FEWEST_UNLIKE:
+        return None
+    share = table.positive_rows / table.rows
+    unlike = share[:-1] + share[1:] - 2.0 * share[:-1] * share[1:]
+    beside = (np.append(unlike, unlike[-1:]) + np.append(unlike[:1], unlike)) / 2.0
+    several = table.rows > 1
+    both = int(np.count_nonzero(several & (share > 0.0) & (share < 1.0)))
+    expected = float(beside[several].sum())
+    if expected < _FEWEST_UNLIKE or both > _SHARE_UNLIKE * expected:
+        return None
+    has = "none of them has" if not both else "1 of them has" if both == 1 else f"{both:,} of them have"
+    return int(np.count_nonzero(several)), has, round(expected)
 
 
 def parts_the_labels(table: "Table") -> bool:
@@ -251,16 +313,20 @@ def unfitted_notes(
     if gathered.sums is not None and scale is Scale.LOGIT:
         enough = raw.total_rows >= _FEWEST
         return (_UNSURE_ROWS,) if enough and gathered.sums.all_near(1.0, within=SUM_TOLERANCE) else ()
-    several = gathered.input.classes is not None or raw.distinct > len(_LABELS)
-    hard = scale is not Scale.LOGIT and not several and raw.total_rows >= _FEWEST
-    said = {name: _scale_notes(table, scale) for name, table in _tables_of_scores(gathered, further).items()}
-    if not any(said.values()):
-        return (_HARD,) if hard and _LABELS.issuperset(raw.score.tolist()) else ()
-    if not further:
-        return said[gathered.input.score]
+    tables = _tables_of_scores(gathered, further)
+    said = {name: _scale_notes(table, scale) for name, table in tables.items()}
     # Beside columns on another scale every comparison would be wrong.
-    mixed = _MIXED if any(not notes for notes in said.values()) else ""
-    return tuple(f"column {name!r}: {one}{mixed}" for name, notes in said.items() for one in notes)
+    mixed = _MIXED if further and not all(said.values()) else ""
+    said = {name: tuple(f"{one}{mixed}" for one in notes) for name, notes in said.items()}
+    if scale is not Scale.LOGIT and gathered.input.classes is None:
+        said = {name: said[name] or ((_HARD,) if _is_hard(table) else ()) for name, table in tables.items()}
+    return tuple(
+        f"column {name!r}: {one}" if further else one for name, notes in said.items() for one in notes
+    )
+
+
+def _is_hard(table: "Table") -> bool:
+    return table.total_rows >= _FEWEST and seen_in(table).hard
 
 
 def _scale_notes(table: "Table", scale: Scale) -> tuple[str, ...]:

@@ -139,6 +139,74 @@ def test_rows_that_were_read_more_than_once_are_said(
         assert said in shown if said else "were rows read" not in shown
 
 
+def _customers(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Calibrated scores of customers, some of which are alike by rounding, and their labels."""
+    rng = np.random.default_rng(8)
+    score = rng.beta(1.0, 2.0, rows).round(4)
+    return score, rng.random(rows) < score
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        # How often rows of label 0 occur, and those of label 1; none: once to five times.
+        ((None, None), "both labels, where labels of neighbouring scores differ"),
+        ((1, None), "both labels, where labels of neighbouring scores differ"),
+        ((1, 5), "every row of label 1 occurs 5 times, or a multiple of that, and others do not"),
+        ((2, 1), "every row of label 0 occurs twice, or a multiple of that, and others do not"),
+        ((1, 1), None),
+    ],
+)
+def test_rows_that_a_join_or_a_training_set_repeats_are_said(
+    run: Run, tmp_path: Path, times: tuple[int | None, int | None], said: str | None
+) -> None:
+    """Intervals are too narrow or rates those of no population, and nothing was said; by fit as well, whose
+    artifact stays that of the rows. Where a column says what belongs together it is known.
+    """
+    score, label = _customers(400)
+    drawn = np.random.default_rng(1).integers(1, 6, 400)
+    count = np.where(label, *(drawn if one is None else one for one in reversed(times)))
+    person = np.repeat(np.arange(400), count)
+    rows = {"score": score[person], "label": label[person], "person": person}
+    path = in_csv(tmp_path / "rows.csv", rows)
+    for words in (["measure", "-m", "ece"], ["verify", "--max-ece", "0.9"], ["fit", "-m", "platt"]):
+        ended = run(*words, path, "-o", tmp_path / "out", "--force")
+        shown = " ".join((ended.out + ended.err + (tmp_path / "out").read_text()).split())
+        assert (said or "were rows repeated") in shown if said else "were rows repeated" not in shown
+    assert "repeated" not in (tmp_path / "out").read_text()
+    if said is not None and "both labels" in said:
+        assert "repeated" not in run("measure", path, "-m", "bias", "--cluster", "person", code=0).out
+        counted = in_csv(tmp_path / "counted.csv", {"score": score, "label": label, "n": count})
+        weighed = ("-w", "n", "--weights-are", "frequency")
+        assert "repeated" not in run("measure", counted, "-m", "bias", *weighed, code=0).out
+
+
+def test_scores_beside_the_labels_of_other_rows_are_asked_about(run: Run, tmp_path: Path) -> None:
+    """A fit to them gains much, by one rate for all; of a score that claims nothing nothing is said."""
+    score, label = _customers(600)
+    said = "the score tells label 1 from others no better than chance (AUROC 0.5"
+    flat, other = 0.33 + score / 100.0, np.roll(label, 7)
+    path = in_csv(tmp_path / "rows.csv", {"s": score, "flat": flat, "y": label, "other": other})
+    for words in (["measure", "-m", "ece"], ["verify", "--max-ece", "0.9"], ["fit", "-m", "platt"]):
+        for one, outcome, expected in (("s", "other", True), ("s", "y", False), ("flat", "other", False)):
+            ended = run(*words, path, "-s", one, "-y", outcome, "-o", tmp_path / "out", "--force")
+            shown = " ".join((ended.out + ended.err + (tmp_path / "out").read_text()).split())
+            assert (said in shown) == expected, (words, one, outcome)
+
+
+def test_predicted_labels_are_said_of_every_score_and_before_a_gate(run: Run, tmp_path: Path) -> None:
+    """Of two scores the second was passed over, and rows for a gate were planned by them."""
+    score, label = _customers(200)
+    path = in_csv(tmp_path / "rows.csv", {"s": score, "hard": score > 0.5, "y": label})
+    said = "every score is 0 or 1, like predicted labels"
+    for pair in (("s", "hard"), ("hard", "s")):
+        found = run("compare", path, "-s", pair[0], "-s", pair[1], "-y", "y", "-m", "brier", code=0).out
+        assert f"column 'hard': {said}" in found
+        assert "column 's'" not in found
+    assert said in run("plan", path, "-s", "hard", "--max-ece", "0.02", code=0).out
+    assert said not in run("plan", path, "-s", "s", "--max-ece", "0.1", code=0).out
+
+
 def test_one_score_for_all_rows_is_said(run: Run, tmp_path: Path) -> None:
     """The base rate in every row is calibrated, passes, and is more likely a fault than a model."""
     lines = ["0,", "1,", "0,", "0,"] * 30

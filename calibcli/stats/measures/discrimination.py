@@ -82,6 +82,26 @@ def area_below_half(table: Table) -> float | None:
     return area if 0.5 - area > max(_CLEARLY, _STANDARD_ERRORS * error) else None
 
 
+# Of scores that were right the area would be so many standard errors larger, and so much.
+_FAR_BELOW, _FAR = 6.0, 0.15
+
+
+def area_of_chance(table: Table) -> tuple[float, float] | None:
+    """Return the area under the ROC curve and what it is on average if the scores are right, where that is
+    far larger and the area about one half; else None.
+    """
+    ones, rows = table.total_positive_rows, table.total_rows
+    if table.weighted or not 0 < ones < rows:
+        return None
+    error = math.sqrt((rows + 1.0) / (12.0 * ones * (rows - ones)))
+    area = _Ranked.of(table.positive, table.weight - table.positive).area
+    if abs(area - 0.5) > min(_CLEARLY, _STANDARD_ERRORS / 2.0 * error):
+        return None
+    expected = _if_calibrated(table)[0]
+    far = expected is not None and expected - area > max(_FAR, _FAR_BELOW * error)
+    return (area, expected) if expected is not None and far else None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ranked:
     """Rows of both labels, by ascending distinct score.
