@@ -69,6 +69,7 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
         listed,
         options.seed,
         (
+            *_shared_notes(before.table, [after.table]),
             *_empty_notes(listed),
             *_other_notes(listed[1:]),
             *rounding_notes(*(one.resolution for one in tables)),
@@ -130,7 +131,8 @@ def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
     shifts = _shifted([(values[base], values[name]) for name in others], cut, requested)
     listed = tuple(replace(one, name=name) for name, one in zip(others, shifts, strict=True))
     rounded = rounding_notes(*(one.resolution for one in tables.values()))
-    notes = (*_empty_notes(listed), *alike_notes(by, names), *rounded)
+    shared = _shared_notes(tables[base], [tables[name] for name in others])
+    notes = (*shared, *_empty_notes(listed), *alike_notes(by, names), *rounded)
     return DriftReport(
         found.input,
         found.input,
@@ -267,6 +269,31 @@ def _other_notes(columns: Iterable[DriftColumn]) -> list[str]:
             asked = "a shift among these is not seen; are they numbers written as text, such as 1,234.5?"
             notes.append(f"{one.name} = {OTHER} is {all_but}: {asked}")
     return notes
+
+
+# Scores of files of so many rows, nine in ten of which differ within each, are not alike by half by chance.
+_FEWEST_ROWS, _DISTINCT, _SHARED = 100, 0.9, 0.5
+
+
+def _shared_notes(old: Table, others: Iterable[Table]) -> tuple[str, ...]:
+    """Say that the same rows seem to be among the old ones and others, which then are not independent."""
+    for new in others:
+        fewest = min(old.distinct, new.distinct)
+        if any(
+            one.kind != "exact" or one.distinct < max(_FEWEST_ROWS, _DISTINCT * one.total_rows)
+            for one in (old, new)
+        ):
+            continue
+        shared = np.intersect1d(old.score, new.score, assume_unique=True).size
+        if shared >= _SHARED * fewest:
+            return (_SHARED_WORDS.format(shared, old.distinct),)
+    return ()
+
+
+_SHARED_WORDS = (
+    "{:,} of {:,} old scores are among the new ones, to the last digit: are rows, or persons, in both? "
+    "What is called chance holds for independent rows"
+)
 
 
 def _empty_notes(columns: tuple[DriftColumn, ...]) -> list[str]:

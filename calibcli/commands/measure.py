@@ -16,7 +16,7 @@ from calibcli.commands.partition import (
     shared_bins_notes,
     summary_of,
 )
-from calibcli.commands.reading import read_evaluation, with_scores
+from calibcli.commands.reading import empty_means, read_evaluation, with_scores
 from calibcli.commands.slices import (
     Group,
     Slices,
@@ -292,7 +292,7 @@ def measure_table(
         net_benefit=net_benefit,
         selected=requested.selected,
         notes=(
-            *_one_label(table),
+            *_one_label(table, source),
             *rounded,
             *_measure_notes(source, measures, options),
             *shared_bins_notes(table, bins, requested=options.cut, measures=requested.measures),
@@ -383,11 +383,15 @@ def _smooth_curves(table: Table, options: MeasureOptions, bandwidth: float) -> "
 _MOST_BEYOND = 0.05
 
 
-def _one_label(table: Table) -> tuple[str, ...]:
+def _one_label(table: Table, source: InputSummary) -> tuple[str, ...]:
     if table.total_positive_rows not in (0, table.total_rows):
         return ()
     label = 1 if table.total_positive_rows else 0
-    return (f"every label is {label}, so discrimination (AUROC) cannot be measured",)
+    found = f"every label is {label}"
+    if source.classes is not None and source.classes.view is ViewName.CONFIDENCE:
+        found = f"the most probable class is {'right' if label else 'wrong'} in every row"
+    asked = f"; {empty}" if (empty := empty_means(source, label)) else ""
+    return (f"{found}, so discrimination (AUROC) cannot be measured{asked}",)
 
 
 def _measure_notes(

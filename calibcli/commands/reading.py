@@ -19,7 +19,9 @@ from calibcli.data.tally import NOTHING, ExtrasRequest, Transforms
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import DEFAULT_MEMORY, OnSum
 from calibcli.options.declaring import options_given
+from calibcli.options.numerals import plural
 from calibcli.options.rows import AS_FOUND, DocumentSource, RowRequest, is_json
+from calibcli.reports.input import InputSummary
 from calibcli.show.words import rounded_words, step_words
 from calibcli.values import replace
 
@@ -195,5 +197,19 @@ def one_label(evaluation: Gathered) -> tuple[str, ...]:
     if evaluation.input.classes is not None or 0 < ones < rows:
         return ()
     every = "the only row has" if rows == 1 else f"all {rows:,} rows have"
-    found = f"{every} label {int(ones > 0)}"
-    return (f"{found}: is {evaluation.input.label!r} the label column (--label, --positive)?",)
+    found, empty = f"{every} label {int(ones > 0)}", empty_means(evaluation.input, int(ones > 0))
+    asked = f"is {evaluation.input.label!r} the label column (--label, --positive)?"
+    return (f"{found}: {empty or asked}",)
+
+
+def empty_means(source: InputSummary, label: int) -> str:
+    """Return the question that rows left out raise where all others have one label."""
+    if not source.dropped or source.classes is not None:
+        return ""
+    dropped = plural(source.dropped, "row")
+    return (
+        f"{dropped} with a missing value {_WERE[source.dropped == 1]} left out: does that mean {1 - label}?"
+    )
+
+
+_WERE = "were", "was"

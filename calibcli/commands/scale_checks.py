@@ -118,6 +118,25 @@ _BY_CHANCE = (
     "the score tells label 1 from others no better than chance (AUROC {:.3g}; {:.3g} if it were right): do "
     "scores and labels belong to the same rows?"
 )
+_SAME_SCORES = (
+    "columns {!r} and {!r} have the same scores beside the same labels: is one of them the right column?"
+)
+_ALL_RIGHT = (
+    "the most probable class of every row is its label, where {:,.0f} rows should miss it if probabilities "
+    "are right: are the labels those that the model predicts, or does it know them?"
+)
+_RANKS_CLASSES = (
+    "the higher the probability of {}, the rarer the class (AUROC {:.3g}): do the columns stand for these "
+    "classes, in this order?"
+)
+_NEVER_SEEN = (
+    "no label is {}, where {:,.0f} rows should be of it if probabilities are right: is that the column of "
+    "another class?"
+)
+_BEYOND = (
+    "{:.0f} % of these scores lie beyond those that the map was fitted to ({}): what it makes of them no fit "
+    "row has shown"
+)
 _ALL_ALIKE = "all {:,} rows have the score {:.7g}, which tells none from another: is it what the model says?"
 _MIXED = "; if it is on another scale than the other columns, comparisons with it are wrong"
 _UNSURE_ROWS = "every row sums to 1, and was read as log-odds; --scale prob reads probabilities"
@@ -203,8 +222,9 @@ def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyT
     alike = raw.kind == "exact" and raw.distinct == 1 and raw.total_rows >= _FEWEST
     said = [_ALL_ALIKE.format(raw.total_rows, float(raw.score[0]))] if alike else []
     if gathered.input.classes is not None:
-        return tuple(said)
+        return (*said, *_class_notes(gathered))
     tables = _tables_of_scores(gathered, further)
+    said += _same_scores(tables)
     found = {name: area_below_half(table) for name, table in tables.items()}
     wrong = {name: _REVERSED.format(area) for name, area in found.items() if area is not None}
     wrong |= {name: _PARTED for name, table in tables.items() if parts_the_labels(table)}
@@ -214,6 +234,50 @@ def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyT
     weights = weights_by_label(raw)
     said += [] if weights is None else [_BY_LABELS.format(*map(number_words, weights))]
     return tuple(said)
+
+
+def _same_scores(tables: Mapping[str, "Table"]) -> list[str]:
+    """Return which columns are copies of one before them; of few values, scores may well be alike."""
+    said: list[str] = []
+    several = {name: one for name, one in tables.items() if one.distinct >= _FEWEST_VALUES}
+    for name, one in several.items():
+        for earlier, other in several.items():
+            if earlier == name:
+                break
+            if all(
+                np.array_equal(*pair)
+                for pair in ((one.score, other.score), (one.rows, other.rows), (one.positive, other.positive))
+            ):
+                said.append(_SAME_SCORES.format(earlier, name))
+                break
+    return said
+
+
+# Of more classes tables are not gone through again.
+_MOST_RANKED = 100
+
+
+def _class_notes(gathered: "Gathered") -> list[str]:
+    """Return that labels may be predictions, or columns those of other classes."""
+    from calibcli.stats.measures.discrimination import area_below_half
+
+    raw, source = gathered.tables["raw"], gathered.input.classes
+    missed = float((raw.weight * (1.0 - raw.score)).sum())
+    confidence = source is not None and source.view is ViewName.CONFIDENCE and source.one_class is None
+    if confidence and raw.total_positive_rows == raw.total_rows and missed >= _FEWEST_PARTED:
+        return [_ALL_RIGHT.format(missed)]
+    extras, names = gathered.extras.classes, gathered.resolved.classes
+    if extras is None or len(names) > _MOST_RANKED:
+        return []
+    tables = extras.rest.tables()
+    areas = {name: area_below_half(table) for name, table in tables.items()}
+    below = {repr(name): area for name, area in areas.items() if area is not None}
+    said = [_RANKS_CLASSES.format(" and of ".join(list(below)[:3]), min(below.values()))] if below else []
+    for name, table in tables.items():
+        expected = float(table.weight @ table.score)
+        if not table.total_positive_rows and not table.weighted and expected >= _FEWEST_COUNTS:
+            said.append(_NEVER_SEEN.format(repr(name), expected))
+    return said
 
 
 def repeated_notes(gathered: "Gathered") -> tuple[str, ...]:
@@ -449,18 +513,45 @@ def scale_notes(seen: Seen | None, artifact: "OneMap", *, column: str) -> tuple[
             apart = max(_outside(there, ends), _outside(here, there[[0, -1]])) >= _APART
             if apart and _disagrees(here, there) and _agrees(other, there):
                 raise _refused(seen, fitted, scale, what=what, column=column)
+    said = _mistaken(seen, artifact) or _beyond_fit(seen, artifact)
+    return () if not said else (said if said == PROBABILITIES else f"{column}: {said}",)
+
+
+def _mistaken(seen: Seen, artifact: "OneMap") -> str:
+    """Return what scores seem to be instead of those that a map was fitted to."""
+    scale, fitted = artifact.scale, artifact.fit.score_quantiles
+    if fitted is not None and seen.values >= _FEWEST_VALUES:
+        there, here = _log_odds(fitted), _log_odds(seen.quantiles)
         outputs = _log_odds(np.sort(artifact.recalibrator.predict(np.array(fitted))))
         if _applied_before(here, there, outputs=outputs):
-            return (f"{column}: {_TWICE}",)
+            return _TWICE
         if (instead := _hundredfold(seen, scale, fitted=there)) is not None:
-            return (f"{column}: {_HUNDREDFOLD.format(instead, _WAYS[instead].removeprefix('pass '))}",)
+            return _HUNDREDFOLD.format(instead, _WAYS[instead].removeprefix("pass "))
     hard = seen.hard and scale is not Scale.LOGIT and not _LABELS.issuperset(fitted or _LABELS)
     if hard or _all_outputs(seen, artifact):
-        return (f"{column}: {_HARD if hard else _TWICE}",)
+        return _HARD if hard else _TWICE
     if scale is not Scale.LOGIT or not _within(seen, 1.0):
-        return ()
+        return ""
     # Of fit rows that all lay there, too, nothing is odd.
-    return () if fitted is not None and _within(replace(seen, quantiles=fitted), 1.0) else (PROBABILITIES,)
+    return "" if fitted is not None and _within(replace(seen, quantiles=fitted), 1.0) else PROBABILITIES
+
+
+# So many per cent of scores, and as many as twenty of the fit rows, lie beyond these by more than rounding.
+_BEYOND_LEAST, _BEYOND_ROWS, _BY_ROUNDING = 10.0, 2_000.0, 1e-3
+
+
+def _beyond_fit(seen: Seen, artifact: "OneMap") -> str:
+    """Return how many scores lie where a map had no fit row, if they are many."""
+    fitted = artifact.fit.score_quantiles
+    if fitted is None:
+        return ""
+    there, here = _log_odds(fitted), _log_odds(seen.quantiles)
+    below, up_to = np.interp((there[0] - _BY_ROUNDING, there[-1] + _BY_ROUNDING), here, LEVELS)
+    share = float(below + 100.0 - up_to)
+    if share < max(_BEYOND_LEAST, _BEYOND_ROWS / artifact.fit.rows):
+        return ""
+    lowest, highest = (there if artifact.scale is Scale.LOGIT else np.asarray(fitted))[[0, -1]]
+    return _BEYOND.format(share, f"{lowest:.3g} to {highest:.3g}")
 
 
 def _readings(seen: Seen, scale: Scale, *, fitted: Floats) -> Iterator[tuple[str, Floats, Floats]]:

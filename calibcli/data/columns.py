@@ -192,13 +192,27 @@ def folded(name: str) -> str:
 
 
 def alike_notes(column: str, values: Iterable[str]) -> tuple[str, ...]:
-    """Return which values of a column are groups of their own, and differ in capitals or blanks alone."""
+    """Return which values of a column are groups of their own, and differ in capitals or blanks alone, or in
+    how a number is written.
+    """
     found: dict[str, list[str]] = {}
     for value in values:
-        found.setdefault(folded(value), []).append(value)
+        found.setdefault(_written_alike(value), []).append(value)
     alike = [one for several in found.values() if len(several) > 1 for one in several]
     is_so = f"{listing(alike)} are groups of their own; are some meant to be the same?"
     return (f"column {column!r}: {is_so}",) if alike else ()
+
+
+# Of numbers that stand by themselves, as in dates; those within a word are part of a code.
+_ZEROS_IN_FRONT = re.compile(r"(?<![\w.])0+(?=[0-9]+(?!\w))")
+_WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
+
+
+def _written_alike(value: str) -> str:
+    """Return a value as text that 01 and 1, 1.0 and 1, or 2024-1 and 2024-01 have in common."""
+    found = folded(value)
+    whole = _WHOLE.fullmatch(found)
+    return _ZEROS_IN_FRONT.sub("", found if whole is None else whole[1])
 
 
 def _composed(name: str) -> str:

@@ -382,3 +382,29 @@ def test_a_gate_fails_by_a_shift_that_is_shown_and_large(run: Run, tmp_path: Pat
     check(document, "drift")
     assert document["gate"] == {"max_psi": 0.1, "failed_by": ["pd"], "status": "fail"}
     assert calibcli.drift(str(paths["old"]), str(paths["new"]), score="pd", max_psi=0.1).failed_by == ("pd",)
+
+
+def test_rows_in_both_files_are_asked_about(run: Run, tmp_path: Path) -> None:
+    """An extract that grows shows no shift; rounded scores that agree by chance are no such rows."""
+    rng = np.random.default_rng(4)
+    score = rng.random(900)
+    frames = {
+        "old": score[:400],
+        "grown": score,
+        "part": score[:150],
+        "fresh": rng.random(400),
+        "rounded": rng.random(400).round(3),
+    }
+    for name, values in frames.items():
+        pd.DataFrame({"score": values}).to_csv(tmp_path / f"{name}.csv", index=False)
+    said = {"grown": "400 of 400 old scores", "part": "150 of 400 old scores", "fresh": None, "rounded": None}
+    for name, some in said.items():
+        shown = " ".join(run("drift", tmp_path / "old.csv", tmp_path / f"{name}.csv").out.split())
+        assert (some or "are rows, or persons, in both?") in shown if some else "in both?" not in shown
+    pd.DataFrame({"score": np.tile(score, 2), "month": np.repeat([1, 2], 900)}).to_csv(
+        tmp_path / "months.csv", index=False
+    )
+    assert "900 of 900 old scores" in run("drift", tmp_path / "months.csv", "--by", "month").out
+    again = pd.DataFrame({"score": rng.random(400).round(3)})
+    again.to_csv(tmp_path / "again.csv", index=False)
+    assert "in both?" not in run("drift", tmp_path / "rounded.csv", tmp_path / "again.csv").out

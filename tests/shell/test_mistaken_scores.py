@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import calibcli
+from calibcli.data.columns import alike_notes
 from calibcli.names import MeasureName
 from command_line import Run, in_csv
 
@@ -681,3 +682,79 @@ def test_groups_that_nothing_is_concluded_about_say_why(run: Run, tmp_path: Path
     (line,) = (one for one in said.splitlines() if one.startswith("grade=A"))
     assert "INCONCLUSIVE" in line
     assert line.endswith("the bounds lie on both sides of 1.2")
+
+
+@pytest.mark.parametrize(
+    ("values", "alike"),
+    [
+        (("1", "1.0"), True),
+        (("2024-1", "2024-01"), True),
+        (("01", "1"), True),
+        (("1.1", "1.10"), False),
+        (("a01", "a1"), False),
+        (("10", "100"), False),
+        (("0", "00.5"), False),
+    ],
+)
+def test_groups_that_differ_in_how_a_number_is_written_are_said(
+    values: tuple[str, str], *, alike: bool
+) -> None:
+    """A month was two groups where one file wrote its zero; versions and codes are what they are."""
+    said = alike_notes("month", [*values, "other"])
+    listed = ", ".join(map(repr, values))
+    assert said == ((f"column 'month': {listed} {ALIKE}",) if alike else ())
+
+
+ALIKE = "are groups of their own; are some meant to be the same?"
+
+
+def test_two_columns_of_the_same_scores_are_said(run: Run, tmp_path: Path) -> None:
+    """One copied over the other is no better and no worse; a column that differs in a row is another."""
+    score, label = _customers(200)
+    other = np.where(np.arange(200) == 3, 0.5, score)
+    path = in_csv(tmp_path / "rows.csv", {"old": score, "new": score, "other": other, "label": label})
+    said = "columns 'old' and 'new' have the same scores beside the same labels"
+    for words in (["compare"], ["measure", "-m", "ece"], ["compare", "-s", "other"]):
+        assert said in " ".join(run(*words, path, "-s", "old", "-s", "new", code=0).out.split())
+    assert "the same scores" not in run("compare", path, "-s", "old", "-s", "other", code=0).out
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda rows, _: rows | {"p_a": rows["p_b"], "p_b": rows["p_a"]},
+            "the higher the probability of 'a' and",
+        ),
+        (
+            lambda rows, best: rows | {"label": best},
+            "the most probable class of every row is its label, where",
+        ),
+        (lambda rows, _: {k: v[rows["label"] != "c"] for k, v in rows.items()}, "no label is 'c', where"),
+        (lambda rows, _: rows, None),
+    ],
+)
+def test_columns_of_other_classes_and_labels_that_a_model_predicts_are_asked_about(
+    run: Run,
+    tmp_path: Path,
+    change: Callable[[dict[str, np.ndarray], np.ndarray], dict[str, np.ndarray]],
+    said: str | None,
+) -> None:
+    rng, names = np.random.default_rng(9), np.array(["a", "b", "c"])
+    share = rng.dirichlet([0.6, 0.6, 0.6], 600)
+    label = names[(rng.random((600, 1)) > share.cumsum(axis=1)).sum(axis=1).clip(0, 2)]
+    rows = {f"p_{name}": one for name, one in zip(names, share.T, strict=True)} | {"label": label}
+    path = in_csv(tmp_path / "rows.csv", change(rows, names[share.argmax(axis=1)]))
+    shown = " ".join(run("measure", path, "--probs", "p_*", "-m", "ece,classwise_ece", code=0).out.split())
+    asked = ("the higher the probability", "most probable class of every", "no label is")
+    assert [one for one in asked if one in shown] == [one for one in asked if said and one in said]
+    assert said is None or said in shown
+
+
+def test_empty_labels_beside_one_label_are_asked_about(run: Run, tmp_path: Path) -> None:
+    """Where events alone are marked, --on-missing drop leaves nothing else."""
+    path = tmp_path / "rows.csv"
+    path.write_text("score,label\n" + "0.2,1\n0.3,\n0.1,\n" * 60)
+    asked = "120 rows with a missing value were left out: does that mean 0?"
+    for words in (["measure", "-m", "ece"], ["verify", "--max-ece", "0.9"]):
+        assert asked in " ".join(run(*words, path, "--on-missing", "drop").out.split())

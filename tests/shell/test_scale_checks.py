@@ -398,3 +398,27 @@ def test_predicted_labels_in_place_of_probabilities_are_noted(run: Run, tmp_path
                           ["measure", *requested, "--artifact", artifact, "-m", "bias"]):  # fmt: skip
                 ended = run(*words, code=0)
                 assert (said in " ".join((ended.out + ended.err).split())) == noted, (name, words)
+
+
+def test_scores_beyond_the_fit_rows_are_said(run: Run, tmp_path: Path) -> None:
+    """A map of small scores gave 1 to every large one without a word; fresh rows, and the same in single
+    precision, are none beyond.
+    """
+    rng = np.random.default_rng(6)
+    score = rng.uniform(0.02, 0.4, 1_000).round(4)
+    fresh = rng.choice(score, 1_000)
+    names = {"fit": score, "fresh": fresh, "single": fresh.astype(np.float32), "large": 0.2 + fresh}
+    paths = {
+        name: in_csv(tmp_path / f"{name}.csv", {"score": one, "label": rng.random(1_000) < one})
+        for name, one in names.items()
+    }
+    for scale in ("prob", "percent"):
+        cal = tmp_path / f"{scale}.json"
+        run("fit", paths["fit"], "-s", "score", "--scale", scale, "-o", cal, "-q", code=0)
+        for name, path in paths.items():
+            ended = run("apply", cal, path, "-s", "score", "-o", tmp_path / "out.csv", "--force", code=0)
+            found = " ".join(ended.err.split())
+            said = "% of these scores lie beyond those that the map was fitted to (0.0"
+            assert (said in found) == (name == "large"), (scale, name)
+    shown = run("measure", paths["large"], "-s", "score", "--artifact", tmp_path / "prob.json").out
+    assert "what it makes of them no fit row has shown" in " ".join(shown.split())
