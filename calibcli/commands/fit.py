@@ -233,7 +233,7 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
         once = replace(options, folds=None)
     name = RecalibratorName(which.of_one_score) if choice is None else choice.selection.chosen
     table, selected = gathered.tables[RAW], selection_notes(gathered.input)
-    notes = (*read_notes(gathered), *selected, *_grid_notes(table, name, once))
+    notes = (*read_notes(gathered), *selected, *_grid_notes(gathered, name, once))
     whole = fit_table(name, table, columns, options=once, rows=gathered.again, notes=notes, choice=choice)
     report = replace(
         _report(gathered, FitMethod(name), whole.fit),
@@ -427,10 +427,13 @@ def _mean_losses(table: Table, recalibrator: Recalibrator, loss: FitLoss) -> tup
     return mean_loss(table, each), mean_loss(with_scores(table, recalibrator.predict(table.score)), each)
 
 
-def _grid_notes(table: Table, name: RecalibratorName, options: FitOptions) -> tuple[str, ...]:
-    """Return what rounding to a grid did to a fit; nothing to those that saw the rows once more."""
+def _grid_notes(gathered: Gathered, name: RecalibratorName, options: FitOptions) -> tuple[str, ...]:
+    """Return what rounding to a grid did to a fit; nothing to those that saw the rows once more, which no
+    summary holds.
+    """
     by_width = name is RecalibratorName.HISTOGRAM and options.binning is Binning.EQUAL_WIDTH
-    return () if name.facts.exact or by_width else rounding_notes(table.resolution)
+    seen_again = name.facts.exact and gathered.again is not None
+    return () if seen_again or by_width else rounding_notes(gathered.tables[RAW].resolution)
 
 
 def _refuse_misled(columns: Columns, options: FitOptions) -> None:

@@ -150,6 +150,17 @@ def test_a_fit_and_a_summary_of_a_summary_know_how_rows_were_read(
     assert (fitted.code, run("fit", "once.json").out) == (0, fitted.out)
 
 
+@pytest.mark.parametrize("parted", [True, False])
+def test_a_fit_that_cannot_look_at_rows_again_says_that_scores_are_rounded(
+    run: Run, parts: list[str], *, parted: bool
+) -> None:
+    """Of files an isotonic fit on a grid is that of the rows; a summary has its cells alone."""
+    rows = summarised(run, parts, "--memory", "4K") if parted else [*parts, *ASKED]
+    code, _, err = run("fit", *rows, "--method", "isotonic", "--memory", "4K", "-o", "fit.json", "--force")
+    assert code == 0, err
+    assert ("scores are rounded" in err) is parted
+
+
 def test_pictures_and_inspection_take_a_summary(run: Run, parts: list[str]) -> None:
     """As they take the files."""
     made = summarised(run, parts)
