@@ -717,7 +717,7 @@ def _sized(value: float | None) -> str:
     return "infinite" if value > 0.0 else "minus infinite"
 
 
-_GAIN_LESS = "new rows to gain less: `calibcli measure --artifact` on other rows shows how much."
+_GAIN_LESS = "new rows to gain less, or to lose: `calibcli measure --artifact` on other rows shows how much."
 _NO_GAIN = (
     "The map gains nothing on these rows; `calibcli measure --artifact` shows whether it does on others."
 )

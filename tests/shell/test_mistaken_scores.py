@@ -322,6 +322,20 @@ def test_a_fit_that_gains_nothing_promises_nothing(run: Run, tmp_path: Path) -> 
         assert ("The map gains nothing on these rows; " in ended.err) == (method == "platt")
 
 
+def test_a_fit_to_calibrated_scores_says_that_new_rows_may_lose(run: Run, tmp_path: Path) -> None:
+    """There is nothing to gain, so that what falls on the fit rows rises on others."""
+    rng = np.random.default_rng(0)
+    score = rng.beta(1.0, 2.0, 20_300)
+    label = rng.random(score.size) < score
+    path = in_csv(tmp_path / "rows.csv", {"s": score[:300], "y": label[:300]})
+    ended = run("fit", path, "-s", "s", "-y", "y", "-m", "platt", "-o", tmp_path / "map.json", "--force")
+    assert "The log loss falls " in ended.err
+    assert "Expect new rows to gain less, or to lose: " in ended.err
+    after = calibcli.load(tmp_path / "map.json").predict(score[300:])
+    before, after = (np.where(label[300:], one, 1.0 - one) for one in (score[300:], after))
+    assert np.log(after).mean() < np.log(before).mean()
+
+
 def test_a_plan_of_certain_labels_speaks_of_no_half(run: Run, tmp_path: Path) -> None:
     """Where labels follow scores of 0 and 1, all gates pass or none does."""
     path = in_csv(tmp_path / "rows.csv", {"s": np.arange(500) % 2})

@@ -81,7 +81,7 @@ def _strengths(found: SegmentMap) -> Grid:
         "standard error": lambda one: "" if one.standard_error is None else f"{one.standard_error:.2g}",
         "": lambda one: _INFINITE if one.loss == math.inf else "chosen" if one.chosen else "",
     }
-    said = f"Mean log loss of rows left out, {plural(found.folds, 'fold')}; new rows may gain less."
+    said = f"Mean log loss of rows left out, {plural(found.folds, 'fold')}; new rows may gain less, or lose."
     return grid_of(found.trials, cells, (said, _PAIRED, _PENALTY))
 
 
