@@ -119,7 +119,7 @@ def times(folder: Path, asked: argparse.Namespace, why: dict[str, str | None]) -
 
 
 OURS = {
-    "smooth": "smooth curve, resampling band, smECE with its interval",
+    "smooth": "smooth curve, band, smECE with its interval",
     "isotonic": "isotonic curve, consistency band of 1,000 fits, MCB, DSC, UNC",
     "binned": "15 bins, Clopper-Pearson intervals, binned ECE with its interval",
 }

@@ -215,7 +215,6 @@ class Purpose(IntEnum):
 
     MONTE_CARLO = 1
     SMECE_NULL = 2
-    CURVE_BAND = 3
     SPLIT = 4
     FOLDS = 5
     NOISE = 6

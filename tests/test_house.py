@@ -125,7 +125,6 @@ def test_purposes_of_randomness_keep_their_numbers() -> None:
     assert numbers == {
         "MONTE_CARLO": 1,
         "SMECE_NULL": 2,
-        "CURVE_BAND": 3,
         "SPLIT": 4,
         "FOLDS": 5,
         "NOISE": 6,

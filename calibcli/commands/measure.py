@@ -42,7 +42,6 @@ from calibcli.names import (
     GroupOrder,
     MeasureName,
     PlotKind,
-    Purpose,
     Scale,
     Smoother,
     ViewName,
@@ -71,7 +70,6 @@ from calibcli.stats.measures import Estimate, measure_named
 from calibcli.stats.measures.differences import Difference
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
 from calibcli.stats.measures.tests import calibration_tests
-from calibcli.stats.numerics import stream
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.bins import (
     ATOMS,
@@ -337,7 +335,7 @@ def _settings(table: Table, bins: Bins, options: MeasureOptions, *, dependent: b
         # The curve of the calibration indices, where it is not the spline of their own.
         from calibcli.stats.curves.clinical import smoothed
 
-        smooth = partial(smoothed, smoother=options.smoother, confidence=confidence, seed=seed)
+        smooth = partial(smoothed, smoother=options.smoother, confidence=confidence)
     return Settings(
         sums,
         equal_mass,
@@ -366,13 +364,7 @@ def _curve(
 def _smooth_curves(table: Table, options: MeasureOptions, bandwidth: float) -> "SmoothCurves":
     from calibcli.stats.curves.reliability import bandwidth_of_log_odds, smooth_curve
 
-    along = partial(
-        smooth_curve,
-        table,
-        confidence=options.confidence,
-        generator=stream(options.seed, Purpose.CURVE_BAND),
-        band=options.band,
-    )
+    along = partial(smooth_curve, table, confidence=options.confidence, band=options.band)
     smooth = along(bandwidth=bandwidth)
     if smooth.beyond <= _MOST_BEYOND:
         return smooth, None

@@ -255,9 +255,7 @@ def outside_of_curves(world: str, rows: int, *, repetitions: int) -> tuple[int, 
         ):
             wrong.append(False)
             for width in widths:
-                curve = smooth_curve(
-                    table, bandwidth=width, generator=rng, log_odds=log_odds, band=Band.SIMULTANEOUS
-                )
+                curve = smooth_curve(table, bandwidth=width, log_odds=log_odds, band=Band.SIMULTANEOUS)
                 seen = ~np.isnan(curve.x)
                 truth = smoothed_rates(curve.at[seen], score, rate, curve.bandwidth, log_odds=log_odds)
                 below, above = truth < curve.lower[seen] - 1e-6, truth > curve.upper[seen] + 1e-6
@@ -274,6 +272,43 @@ def outside_of_curves(world: str, rows: int, *, repetitions: int) -> tuple[int, 
 def test_all_smoothed_rates_lie_in_the_simultaneous_band(world: str, rows: int, times: int) -> None:
     """At 95 % at once, at the bandwidth that the labels choose and others; rates may fall from row to row."""
     assert max(outside_of_curves(world, rows, repetitions=times)) <= most_misses(times, 0.05)
+
+
+def places_missed(scores: str, rates: str, rows: int, *, confidence: float, repetitions: int) -> float:
+    """Return the share of rows at whose score the curve of the true rates lies outside of the pointwise band,
+    at the bandwidth that the labels choose.
+    """
+    rng, missed = generator_of("pointwise", scores, rates, rows), 0.0
+    for _ in range(repetitions):
+        score = SCORES[scores](rng, rows)
+        rate = RATES[rates](score)
+        table = ScoreTable.from_rows(score, rng.random(rows) < rate)
+        curve = smooth_curve(table, bandwidth=smooth_ece(table, confidence=None).value, confidence=confidence)
+        seen = ~np.isnan(curve.x)
+        truth = smoothed_rates(curve.at[seen], score, rate, curve.bandwidth, log_odds=False)
+        wrong = (truth < curve.lower[seen] - 1e-6) | (truth > curve.upper[seen] + 1e-6)
+        missed += np.average(wrong, weights=curve.density[seen]) / repetitions
+    return missed
+
+
+@short_and_full(
+    "scores rates rows confidence times",
+    [("rare", "calibrated", 200, 0.95, 15)],
+    [
+        *product(SCORES, ("calibrated", "overconfident"), (100, 400), (0.95,), (200,)),
+        *(("usual", rates, 400, 0.95, 200) for rates in RATES if "over" not in rates),
+        ("rare", "calibrated", 400, 0.95, 1_500),
+        ("rare", "calibrated", 400, 0.99, 600),
+        ("usual", "calibrated", 400, 0.99, 600),
+    ],
+)
+def test_smoothed_rates_lie_in_the_pointwise_band(
+    scores: str, rates: str, rows: int, confidence: float, times: int
+) -> None:
+    """At as many places as it says, by rows; where the kernel sees a few events, too."""
+    found = places_missed(scores, rates, rows, confidence=confidence, repetitions=times)
+    # Places of one table go together: they count as one look at it.
+    assert found * times <= most_misses(times, 1.0 - confidence)
 
 
 REPETITIONS = 4_000

@@ -44,7 +44,7 @@ def smooth_of(start: float = 0.0, stop: float = 1.0, *, band: bool = True) -> Sm
         upper=np.clip(y + half, 0.0, 1.0) if band else none,
         density=(2.0 - 2.0 * share + 0.05) / span,
         bandwidth=0.05,
-        band="pointwise 95 % resampling band at a fixed bandwidth" if band else NO_WEIGHTED_BAND,
+        band="pointwise 95 %, Clopper-Pearson's for effective rows" if band else NO_WEIGHTED_BAND,
     )
 
 

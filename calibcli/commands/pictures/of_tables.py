@@ -373,9 +373,7 @@ def clinical_drawn(table: Table, asked: Asked) -> Drawn:
     measures = {one.name: one for one in measure_table(table, asked.source, options=requested).measures}
     words = {**_REPORTED, MeasureName.ICI: f"ICI ({smoother.value})"}
     box = tuple((word, _reported(measures[name])) for name, word in words.items())
-    curve = clinical_curve(
-        table, smoother=smoother, box=box, confidence=options.confidence, seed=options.seed, band=band
-    )
+    curve = clinical_curve(table, smoother=smoother, box=box, confidence=options.confidence, band=band)
     rows = rows_line(table.total_rows, table.total_positive_rows)
     named = zip(("O/E", "slope", "AUROC"), (box[0], box[2], box[4]), strict=True)
     said = ", ".join(f"{word} {number}" for word, (_, number) in named)

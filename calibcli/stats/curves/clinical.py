@@ -5,12 +5,12 @@ from bisect import bisect_left
 
 import numpy as np
 
-from calibcli.names import Band, Binning, PlotKind, Purpose, Smoother
+from calibcli.names import Band, Binning, PlotKind, Smoother
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves import reliability
 from calibcli.stats.curves.limits import Spread
-from calibcli.stats.numerics import normal_quantile, stream, summed_products
+from calibcli.stats.numerics import normal_quantile, summed_products
 from calibcli.stats.recalibrators.newton import Labelled, logistic, logit
 from calibcli.stats.recalibrators.spline import nearest_fit, spline_family
 from calibcli.stats.table import Arrays, Floats
@@ -82,12 +82,11 @@ def clinical_curve(
     smoother: Smoother,
     box: tuple[tuple[str, str], ...],
     confidence: float,
-    seed: int,
     band: Band = Band.POINTWISE,
 ) -> ClinicalCurve:
-    """Return the picture of a table; labels for the pointwise band of the kernel are drawn by the seed."""
+    """Return the picture of a table."""
     reliability.refuse_empty(table)
-    found = _fitted(table, smoother, confidence=confidence, seed=seed, band=band)
+    found = _fitted(table, smoother, confidence=confidence, band=band)
     groups = bins_of(Binning.EQUAL_MASS, _GROUPS, table=table)
     positive, negative = table.positive, np.maximum(table.weight - table.positive, 0.0)
     return ClinicalCurve(
@@ -106,26 +105,24 @@ def clinical_curve(
     )
 
 
-def smoothed(table: Table, *, smoother: Smoother, confidence: float, seed: int) -> tuple[Floats, str]:
+def smoothed(table: Table, *, smoother: Smoother, confidence: float) -> tuple[Floats, str]:
     """Return the curve of the picture at each score, straight between its places, and what it is."""
     reliability.refuse_empty(table)
-    found = _fitted(table, smoother, confidence=confidence, seed=seed)
+    found = _fitted(table, smoother, confidence=confidence)
     drawn = np.isfinite(found.rate)
     if not drawn.any():
         return np.full_like(table.score, math.nan), found.how
     return np.interp(table.score, found.at[drawn], found.rate[drawn]), found.how
 
 
-def _fitted(
-    table: Table, smoother: Smoother, *, confidence: float, seed: int, band: Band = Band.POINTWISE
-) -> "_Fit":
+def _fitted(table: Table, smoother: Smoother, *, confidence: float, band: Band = Band.POINTWISE) -> "_Fit":
     score = table.score[table.weight > 0.0]
     if np.unique(score).size <= _FEWEST:
         nothing = np.full_like(score, math.nan)
         return _Fit(score, nothing, nothing, nothing, "none between so few scores", "no band")
     if smoother is Smoother.KERNEL:
-        return _by_kernel(table, confidence=confidence, seed=seed, band=band)
-    return _CURVES[smoother](table, confidence=confidence, seed=seed)
+        return _by_kernel(table, confidence=confidence, band=band)
+    return _CURVES[smoother](table, confidence=confidence)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,7 +149,7 @@ def _places(table: Table) -> Floats:
 _NEAR = (0.0, 1e-6, 1e-4, 1e-2)
 
 
-def _by_spline(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: ARG001 - one shape for all
+def _by_spline(table: Table, *, confidence: float) -> _Fit:
     """Return log odds that are a restricted cubic spline of the score's, with the delta method's band."""
     points = Labelled.of(table)
     knots, family = spline_family(table, points)
@@ -179,12 +176,11 @@ def _by_spline(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: 
     return _Fit(at, logistic(odds), logistic(odds - half), logistic(odds + half), how, band)
 
 
-def _by_kernel(table: Table, *, confidence: float, seed: int, band: Band) -> _Fit:
+def _by_kernel(table: Table, *, confidence: float, band: Band) -> _Fit:
     """Return the curve of `--kind smooth`: the kernel's mean label at its mean score."""
     found = reliability.smooth_curve(
         table,
         bandwidth=fixpoint(residual_series(table)),
-        generator=stream(seed, Purpose.CONSISTENCY_BAND),
         confidence=confidence,
         band=band,
     )
@@ -198,7 +194,7 @@ _LEAST_EVENTS = 5
 _FEW_EVENTS = f"no band: fewer than {_LEAST_EVENTS} rows of one label"
 
 
-def _by_loess(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: ARG001 - one shape for all
+def _by_loess(table: Table, *, confidence: float) -> _Fit:
     """Return local regression: at each place a parabola through the nearest three quarters of the rows.
 
     Rows weigh by the tricube of their distance. The band is Clopper and Pearson's interval of as many

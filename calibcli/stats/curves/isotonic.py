@@ -19,7 +19,12 @@ from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import GridTable, Table
 from calibcli.values import dataclass
 
-DRAWS = 1_000
+DRAWS, _MOST_DRAWS = 1_000, 2_000
+# Of which so many in each tail are enough.
+_IN_TAIL = 5.0
+TOO_FEW_DRAWS = (
+    f"no band: so high a confidence takes more than {_MOST_DRAWS:,} draws; --band simultaneous needs none"
+)
 _CELLS = 512
 
 
@@ -83,6 +88,19 @@ class _Cells:
     share: Floats
 
 
+def enough_draws(usual: int, *, confidence: float) -> int | None:
+    """Return how many draws make a band of this confidence by `ends_of_draws`, or None where they are too
+    many.
+
+    Where few of the usual n lie in a tail, n + 1 is a multiple of what that is one in.
+    """
+    tail = (1.0 - confidence) / 2.0
+    if usual * tail >= _IN_TAIL * (1.0 - 1e-9):
+        return usual
+    found = math.ceil(math.ceil((usual + 1) * tail) / tail) - 1
+    return found if found <= _MOST_DRAWS else None
+
+
 def isotonic_curve(
     table: Table,
     *,
@@ -121,8 +139,8 @@ def isotonic_curve(
         if falls or np.any(lower > upper):
             lower = upper = np.full_like(at, math.nan)
             said = f"no {said}: rates fall somewhere as scores rise, and it needs rates that do not"
-    elif (enough := reliability.enough_draws(draws, confidence=confidence)) is None:
-        said = reliability.TOO_FEW_DRAWS
+    elif (enough := enough_draws(draws, confidence=confidence)) is None:
+        said = TOO_FEW_DRAWS
     else:
         lower, upper = _consistency_band(cells, generator=generator, confidence=confidence, draws=enough)
         said = f"pointwise {percent(confidence)} consistency band about the diagonal"

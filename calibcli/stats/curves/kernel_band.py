@@ -153,7 +153,8 @@ def simultaneous_band(
     delta = (1.0 - confidence) / (2.0 * levels * nodes.size)
     ones, zeros, lower, upper = cells.bounds(nodes, narrow, axis, delta_each_side=delta)
     # The mean of a wider kernel is a mean of those of narrower ones: so are its bounds.
-    mixed = _kernel(at[:, None] - nodes, at[:, None] + nodes, math.sqrt(bandwidth**2 - narrow**2), axis)
+    wider = math.sqrt(bandwidth**2 - narrow**2)
+    mixed = kernel(at[:, None] - nodes, at[:, None] + nodes, wider, reflected=axis.reflected)
     if axis.reflected:
         mixed *= np.where(np.isin(nodes, (0.0, 1.0)), 0.5, 1.0)
     least, most = (mixed @ ((ones + zeros) * one) for one in (lower, 1.0 - upper))
@@ -178,15 +179,17 @@ def _nodes(place: Floats, width: float, axis: Axis) -> Floats:
     return nodes[nearest(nodes, place) <= _REACH * width]
 
 
-def _kernel(apart: Floats, mirrored: Floats, width: float, axis: Axis) -> Floats:
+def kernel(apart: Floats, mirrored: Floats, width: float, *, reflected: bool) -> Floats:
     """Return a Gaussian of the distance of two places, and of those from the mirror images of one of them."""
-    if not axis.reflected:
+    if not reflected:
         return np.asarray(np.exp(-0.5 * (apart / width) ** 2))
-    turns = math.ceil(0.5 * _SEEN * width) + 1
+    turns = int(0.5 * _SEEN * width) + 1
     total = np.zeros(apart.shape)
     for turn in range(-turns, turns + 1):
-        for one in (apart, mirrored):
-            total += np.exp(-0.5 * ((one + 2.0 * turn) / width) ** 2)
+        # Places in [0, 1] are at most 1 apart, and their sum at most 2: which images may be seen at all.
+        for one, least in ((apart, 2 * abs(turn) - 1), (mirrored, max(2 * turn, -2 * turn - 2))):
+            if least < _SEEN * width:
+                total += np.exp(-0.5 * ((one + 2.0 * turn) / width) ** 2)
     return total
 
 
@@ -231,7 +234,7 @@ class _Cells:
             seen = first[some, None] + np.arange(most) < last[some, None]
             node = nodes[some, None]
             weight, of_zeros, of_ones = (
-                _kernel(node - one[cell], node + one[cell], width, axis) * seen
+                kernel(node - one[cell], node + one[cell], width, reflected=axis.reflected) * seen
                 for one in (self.place, self.place_of_zeros, self.place_of_ones)
             )
             ones, zeros = (of_ones * self.ones[cell]).sum(axis=1), (of_zeros * self.zeros[cell]).sum(axis=1)

@@ -24,12 +24,11 @@ from calibcli.errors import EmptyTable
 from calibcli.names import AxisScale, Band, PlotKind
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson, rate_bounds
-from calibcli.stats.bounds.resampling import ends_of_draws
 from calibcli.stats.numerics import summed_products
 from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.stats.table.bins import Partition, binned
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, cosine_series_in_cells, nearest
+from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, nearest
 from calibcli.values import dataclass, replace
 
 NO_BAND_ASKED = "no interval was requested"
@@ -228,27 +227,6 @@ def refuse_empty(table: Table) -> None:
         raise EmptyTable(msg)
 
 
-DRAWS, _MOST_DRAWS = 200, 2_000
-# Of which so many in each tail are enough.
-_IN_TAIL = 5.0
-TOO_FEW_DRAWS = (
-    f"no band: so high a confidence takes more than {_MOST_DRAWS:,} draws; --band simultaneous needs none"
-)
-
-
-def enough_draws(usual: int, *, confidence: float) -> int | None:
-    """Return how many draws make a band of this confidence by `ends_of_draws`, or None where they are too
-    many.
-
-    Where few of the usual n lie in a tail, n + 1 is a multiple of what that is one in.
-    """
-    tail = (1.0 - confidence) / 2.0
-    if usual * tail >= _IN_TAIL * (1.0 - 1e-9):
-        return usual
-    found = math.ceil(math.ceil((usual + 1) * tail) / tail) - 1
-    return found if found <= _MOST_DRAWS else None
-
-
 _CELLS = 1_024
 
 # No place is drawn that is farther from every score than this many bandwidths.
@@ -311,9 +289,7 @@ def smooth_curve(
     table: Table,
     *,
     bandwidth: float,
-    generator: np.random.Generator,
     confidence: float = 0.95,
-    draws: int = DRAWS,
     log_odds: bool = False,
     band: Band = Band.POINTWISE,
 ) -> SmoothCurve:
@@ -323,11 +299,8 @@ def smooth_curve(
         bandwidth: Standard deviation of the reflected Gaussian, that of smECE. Bandwidths below 1/256 of the
             scores' range are raised to it: a picture shows no more.
         confidence: Of the band, in (0, 1): at each single point, or of all of a simultaneous one.
-        draws: How often the labels are usually drawn anew for the pointwise band, which a high confidence
-            takes more of.
         log_odds: Whether the kernel stands on the log-odds of scores, and its bandwidth is in units of them.
-        band: Where curves of labels drawn anew lie at each point, or where the curve of the true rates lies
-            at all of them.
+        band: Where the curve of the true rates lies, at each point, or at all of them for sure.
     """
     refuse_empty(table)
     score, total = table.score, table.weight.sum()
@@ -338,10 +311,11 @@ def smooth_curve(
     masses /= total
     series = cosine_series(stretched, masses)
     weight, score_sum, positive = series.smoothed(window.scale, oversampling=window.oversampling)
-    at = window.start + window.width * np.linspace(0.0, 1.0, weight.size)
+    places = np.linspace(0.0, 1.0, weight.size)
+    at = window.start + window.width * places
     seen = (nearest(at, place[present]) <= _REACH * window.bandwidth) & (weight * window.scale > _NOTHING)
     mean_score, rate = (_ratio(part, weight, seen) for part in (score_sum, positive))
-    lower = upper = np.full_like(at, math.nan)
+    lower, upper = np.full((2, at.size), math.nan)
     if table.weighted:
         said = NO_WEIGHTED_BAND
     elif band is Band.SIMULTANEOUS:
@@ -353,14 +327,11 @@ def smooth_curve(
             f"simultaneous {percent(confidence)} confidence band, which holds the smoothed true rates at all "
             f"scores at once, at any number of rows; the line of perfect calibration {found}"
         )
-    elif (enough := enough_draws(draws, confidence=confidence)) is None:
-        said = TOO_FEW_DRAWS
     else:
-        spread = _spread_of_draws(
-            table, window, stretched=stretched, rate=rate, generator=generator, draws=enough
+        lower[seen], upper[seen] = _pointwise(
+            table, window, stretched=stretched, at=places[seen], rate=rate[seen], confidence=confidence
         )
-        lower, upper = _around(rate, spread, confidence)
-        said = f"pointwise {percent(confidence)} resampling band at a fixed bandwidth"
+        said = f"pointwise {percent(confidence)}, Clopper-Pearson's for effective rows"
     kept = _shown(seen)
     ends = mean_score[kept][[0, -1]]
     return SmoothCurve(
@@ -447,48 +418,32 @@ def _ratio(part: Floats, whole: Floats, seen: np.ndarray[tuple[int], np.dtype[np
     return np.clip(mean, 0.0, 1.0)
 
 
-def _spread_of_draws(
-    table: Table,
-    window: _Window,
-    *,
-    stretched: Floats,
-    rate: Floats,
-    generator: np.random.Generator,
-    draws: int,
-) -> Floats:
-    """Draw the labels anew at the smoothed rate and return the smoothed rates less their expectation.
+def _pointwise(
+    table: Table, window: _Window, *, stretched: Floats, at: Floats, rate: Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """Return Clopper and Pearson's bounds of as many rows as have the variance of the curve at each place.
 
-    The rate of a cell is pulled towards 1/2 by one row's worth against the rows the kernel sees there, as
-    Jeffreys would, so that a stretch without a single label 1 has a band, too.
+    A label has the curve's rate where it stands, which is pulled towards 1/2 by one row's worth against the
+    rows that the kernel sees there, as Jeffreys would, so that no variance is 0.
+
+    References:
+        Korn & Graubard (1998), Survey Methodology 24, for intervals of effective rows.
     """
+    from calibcli.stats.curves.kernel_band import kernel
+
     cell = np.minimum((stretched * _CELLS).astype(np.int64), _CELLS - 1)
-    rows = np.bincount(cell, weights=table.weight, minlength=_CELLS).astype(np.float64)
+    rows = np.bincount(cell, weights=table.weight, minlength=_CELLS)
     some = np.flatnonzero(rows)
-    count = rows[some]
-    weight = _smoothed(some, count, window)
-    # Sum of squared kernel weights of a Gaussian over the square of their sum.
-    seen_rows = np.maximum(weight, 0.0) * window.scale * 2.0 * math.sqrt(math.pi)
-    pulled = (seen_rows * rate + 0.5) / (seen_rows + 1.0)
-    known = np.flatnonzero(~np.isnan(pulled))
-    centre = (some + 0.5) / _CELLS * (rate.size - 1)
-    chance = np.interp(centre, known, pulled[known])
-    # Cell by cell, since setting up a binomial costs more than drawing from it.
-    drawn = generator.binomial(count.astype(np.int64)[:, None], chance[:, None], size=(some.size, draws))
-    smoothed = _smoothed(some, drawn.T - count * chance, window)
-    result = np.full_like(smoothed, math.nan)
-    np.divide(smoothed, weight, out=result, where=~np.isnan(rate))
-    return result
-
-
-def _smoothed(cell: Integers, mass: Floats, window: _Window) -> Floats:
-    series = cosine_series_in_cells(cell, mass, _CELLS)
-    return series.smoothed(window.scale, oversampling=window.oversampling)
-
-
-def _around(rate: Floats, spread: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Return the band: quantiles of the draws about the curve, which stays inside it."""
-    below, above = ends_of_draws(spread, confidence=confidence)
-    return np.clip(rate + below, 0.0, rate), np.clip(rate + above, rate, 1.0)
+    count, centre = rows[some].astype(np.float64), (some + 0.5) / _CELLS
+    weight = kernel(at[:, None] - centre, at[:, None] + centre, window.scale, reflected=True)
+    squares = weight**2
+    seen = (weight @ count) ** 2
+    alike = seen / (squares @ count)
+    chance = np.interp(centre, at, (alike * rate + 0.5) / (alike + 1.0))
+    mean = (weight @ (count * chance)) / np.sqrt(seen)
+    like = mean * (1.0 - mean) * seen / (squares @ (count * chance * (1.0 - chance)))
+    lower, upper = clopper_pearson(rate * like, like, delta_each_side=(1.0 - confidence) / 2.0)
+    return np.minimum(lower, rate), np.maximum(upper, rate)
 
 
 def no_skill(score: Floats, base: float) -> Floats:

@@ -46,7 +46,7 @@ def reliability(kind: PlotKind, rows: int = 2_000) -> ReliabilityCurve:
     table, smooth = overconfident(rows), None
     bins = bins_of(Binning.EQUAL_WIDTH, 15, table=table)
     if kind is PlotKind.SMOOTH:
-        smooth = smooth_curve(table, bandwidth=0.06, generator=np.random.default_rng(0))
+        smooth = smooth_curve(table, bandwidth=0.06)
     return ReliabilityCurve(kind, binned_curve(table, bins=bins), smooth, 0.95)
 
 

@@ -38,7 +38,7 @@ def table_of(power: float) -> ScoreTable:
 )
 def test_numbers_stand_in_the_free_corner(size: FigureSize, power: float, *, upper: bool) -> None:
     """Names and numbers line by line, within the axes, above the curve or below it."""
-    curve = clinical_curve(table_of(power), smoother=Smoother.LOESS, box=BOX, confidence=0.95, seed=0)
+    curve = clinical_curve(table_of(power), smoother=Smoother.LOESS, box=BOX, confidence=0.95)
     figure = figure_of(curve, WORDS, look=look_of(size, Theme.DARK))
     axes = figure.axes[0]
     names, numbers = axes.texts
@@ -58,7 +58,7 @@ def test_numbers_hide_no_end_of_the_band_where_another_place_is_free() -> None:
     rng = np.random.default_rng(0)
     score = logistic(rng.normal(-2.3, 1.1, 180))
     table = ScoreTable.from_rows(score, rng.random(180) < score)
-    curve = clinical_curve(table, smoother=Smoother.SPLINE, box=BOX, confidence=0.95, seed=0)
+    curve = clinical_curve(table, smoother=Smoother.SPLINE, box=BOX, confidence=0.95)
     figure = figure_of(curve, WORDS, look=look_of(FigureSize.PAGE, Theme.LIGHT))
     figure.canvas.draw()
     axes = figure.axes[0]
@@ -74,7 +74,7 @@ def test_the_spline_is_drawn_by_log_odds_as_it_is() -> None:
     rng = np.random.default_rng(3)
     score = logistic(rng.normal(-8.0, 1.5, 20_000))
     table = ScoreTable.from_rows(score, rng.random(score.size) < np.minimum(3.0 * score, 1.0))
-    curve = clinical_curve(table, smoother=Smoother.SPLINE, box=BOX, confidence=0.95, seed=0)
+    curve = clinical_curve(table, smoother=Smoother.SPLINE, box=BOX, confidence=0.95)
     figure = figure_of(curve, WORDS, scale=AxisScale.LOGIT)
     main, strip = figure.axes[:2]
     x, y = next(line.get_data() for line in main.lines if line.get_zorder() == 3.0)
@@ -109,7 +109,7 @@ def test_a_curve_that_leaves_the_axis_does_not_run_along_its_edge() -> None:
     rng = np.random.default_rng(4)
     odds = rng.normal(-2.0, 1.0, 1_500)
     table = ScoreTable.from_rows(logistic(odds), rng.random(odds.size) < logistic(2.0 * odds + 2.0))
-    curve = clinical_curve(table, smoother=Smoother.SPLINE, box=BOX, confidence=0.95, seed=0)
+    curve = clinical_curve(table, smoother=Smoother.SPLINE, box=BOX, confidence=0.95)
     ends = limits_for(ClinicalPlots((curve,)).extents, AxisScale.LOGIT).y
     assert curve.rate[-1] > ends[1]
     main = figure_of(curve, WORDS, scale=AxisScale.LOGIT).axes[0]
@@ -121,7 +121,7 @@ def test_a_curve_that_leaves_the_axis_does_not_run_along_its_edge() -> None:
 @pytest.mark.parametrize("smoother", Smoother)
 def test_small_print_says_what_drew_the_curve(smoother: Smoother) -> None:
     """And what band and whiskers are, on either axis."""
-    curve = clinical_curve(table_of(1.0), smoother=smoother, box=BOX, confidence=0.9, seed=0)
+    curve = clinical_curve(table_of(1.0), smoother=smoother, box=BOX, confidence=0.9)
     for scale in AxisScale:
         said = " ".join(text.get_text() for text in figure_of(curve, WORDS, scale=scale).texts)
         for word in (curve.how, curve.band, "10 groups", "the others downwards"):

@@ -32,7 +32,7 @@ def picture_of(kind: PlotKind, table: ScoreTable) -> Picture:
         return isotonic_curve(table, generator=rng, draws=50)
     if kind is PlotKind.CUMULATIVE:
         return cumulative_curve(table)
-    smooth = smooth_curve(table, bandwidth=0.03, generator=rng)
+    smooth = smooth_curve(table, bandwidth=0.03)
     return residual_curve(ReliabilityCurve(kind, in_bins(table), smooth, 0.95), by_bins=looks_discrete(table))
 
 

@@ -50,7 +50,7 @@ LINEAR = AxisScale.LINEAR
 
 def curve_of(table: ScoreTable, kind: PlotKind) -> ReliabilityCurve:
     """Return both curves."""
-    smooth = smooth_curve(table, bandwidth=0.03, generator=np.random.default_rng(0), draws=20)
+    smooth = smooth_curve(table, bandwidth=0.03)
     return ReliabilityCurve(kind, in_bins(table), smooth, 0.994444)
 
 

@@ -39,7 +39,7 @@ kinds = pytest.mark.parametrize("kind", KINDS)
 
 def curve_of(table: ScoreTable) -> ReliabilityCurve:
     """Return both curves."""
-    smooth = smooth_curve(table, bandwidth=0.03, generator=np.random.default_rng(1))
+    smooth = smooth_curve(table, bandwidth=0.03)
     return ReliabilityCurve(PlotKind.SMOOTH, in_bins(table), smooth, 0.95)
 
 
@@ -47,7 +47,7 @@ def test_a_closer_look_leaves_no_rows_out_unsaid() -> None:
     """A wide kernel and a wide bin shrink means, and not the axis of the scores."""
     rng = np.random.default_rng(0)
     table = ScoreTable.from_rows(rng.random(400), np.ones(400, dtype=bool))
-    assert limits_for([smooth_extent(smooth_curve(table, bandwidth=0.5, generator=rng))]) == Limits()
+    assert limits_for([smooth_extent(smooth_curve(table, bandwidth=0.5))]) == Limits()
     rare = ScoreTable.from_rows(np.minimum(rng.exponential(0.003, 4_000), 0.01), rng.random(4_000) < 0.004)
     lone = binned_curve(rare, bins=bins_of(Binning.EQUAL_WIDTH, 15, table=rare))
     assert lone.rows.size == 1
@@ -60,8 +60,7 @@ def test_rare_events_are_seen_where_they_are_and_rows_at_0_as_one_score() -> Non
     """By log-odds: next to no rows hold most events, and a score of its own is a narrow bar at any place."""
     counts = np.array([3_000_000, 200_000, 200_000, 20, 10])
     table = ScoreTable(np.array([0.0, 0.001, 0.01, 0.3, 0.4]), counts, np.array([60, 100, 1_000, 8, 5]))
-    rng = np.random.default_rng(0)
-    smooth = smooth_curve(table, bandwidth=0.5, generator=rng, log_odds=True)
+    smooth = smooth_curve(table, bandwidth=0.5, log_odds=True)
     binned = binned_curve(table, bins=bins_of(Binning.EQUAL_WIDTH, 15, table=table))
     for extent in (binned_extent(binned), smooth_extent(smooth)):
         limits = limits_for([extent], AxisScale.LOGIT)
@@ -183,7 +182,7 @@ def test_the_measured_error_stands_in_the_picture() -> None:
     texts = [text.get_text() for text in drawn(CURVES["rare events"], PlotKind.SMOOTH).texts]
     assert CAPTION[0] in texts
     assert CAPTION[1] in texts
-    assert any("resampling band at a fixed bandwidth" in text for text in texts)
+    assert any("Clopper-Pearson's for effective rows" in text for text in texts)
     assert any(text.startswith("Zoomed: ") for text in texts)
 
 
@@ -191,7 +190,7 @@ def test_importance_weights_are_drawn_without_a_band() -> None:
     """And the small print says why."""
     table = ScoreTable.from_rows(spread(40), spread(40) > 0.4, Weighing(weight=1.0 + spread(40)))
     binned = binned_curve(table, bins=bins_of(Binning.EQUAL_WIDTH, 5, table=table))
-    smooth = smooth_curve(table, bandwidth=0.1, generator=np.random.default_rng(0))
+    smooth = smooth_curve(table, bandwidth=0.1)
     curve = ReliabilityCurve(PlotKind.SMOOTH, binned, smooth, 0.95)
     for kind in KINDS:
         figure = drawn(curve, kind)
@@ -227,7 +226,7 @@ from calibcli.names import PlotKind
 from calibcli.stats.table.bins import ATOMS
 from calibcli.stats.table import ScoreTable
 table = ScoreTable.from_rows(np.array([0.2, 0.7]), np.array([False, True]))
-smooth = smooth_curve(table, bandwidth=0.1, generator=np.random.default_rng(0))
+smooth = smooth_curve(table, bandwidth=0.1)
 binned = binned_curve(table, bins=ATOMS)
 figure = figure_of(ReliabilityCurve(PlotKind.SMOOTH, binned, smooth, 0.95), Words("t"))
 for picture_format in ("png", "svg", "pdf"):

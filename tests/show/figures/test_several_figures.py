@@ -45,7 +45,7 @@ def curve_of(kind: PlotKind, table: ScoreTable) -> Picture:
     if kind is K.RISK_COVERAGE:
         return risk_coverage_curve(table, confidence=0.95)
     if kind is K.CLINICAL:
-        return clinical_curve(table, smoother=Smoother.SPLINE, box=(("O/E", "1.0"),), confidence=0.95, seed=0)
+        return clinical_curve(table, smoother=Smoother.SPLINE, box=(("O/E", "1.0"),), confidence=0.95)
     return isotonic_curve(table, generator=np.random.default_rng(0), draws=40)
 
 

@@ -20,7 +20,7 @@ BOX = (("Slope", "1.00"),)
 
 def curve_of(table: ScoreTable, smoother: Smoother, confidence: float = 0.95) -> ClinicalCurve:
     """Return the picture."""
-    return clinical_curve(table, smoother=smoother, box=BOX, confidence=confidence, seed=0)
+    return clinical_curve(table, smoother=smoother, box=BOX, confidence=confidence)
 
 
 def simulated(rows: int, seed: int) -> ScoreTable:
@@ -148,7 +148,7 @@ def test_indices_are_of_the_curve_that_is_drawn(smoother: Smoother) -> None:
     options = MeasureOptions(metrics=Metrics(names, ()), smoother=smoother, drawn=False)
     source = InputSummary(("rows",), "score", "label", None, 400, 0, 0)
     found = {one.name: one for one in measure_table(table, source, options=options).measures}
-    curve = clinical_curve(table, smoother=smoother, box=(), confidence=0.95, seed=0)
+    curve = clinical_curve(table, smoother=smoother, box=(), confidence=0.95)
     drawn = np.isfinite(curve.rate)
     gap = np.abs(np.interp(table.score, curve.at[drawn], curve.rate[drawn]) - table.score)
     expected = (

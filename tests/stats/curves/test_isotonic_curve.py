@@ -8,7 +8,8 @@ from scipy.stats import binomtest
 
 from calibcli.errors import EmptyTable
 from calibcli.names import Band, MeasureName
-from calibcli.stats.curves.isotonic import IsotonicCurve, isotonic_curve
+from calibcli.stats.bounds.resampling import ends_of_draws
+from calibcli.stats.curves.isotonic import TOO_FEW_DRAWS, IsotonicCurve, enough_draws, isotonic_curve
 from calibcli.stats.measures.decompositions import corp_part
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.grid import Table, grid_of
@@ -191,3 +192,24 @@ def test_falling_rates_have_no_simultaneous_band() -> None:
     assert "rates fall somewhere" in curve.band
     assert curve.p_value is not None
     assert curve.p_value < 1e-9
+
+
+@pytest.mark.parametrize("usual", [200, 1_000])
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.97, 0.99, 0.9937, 0.999])
+def test_draws_are_enough_for_a_confidence(usual: int, confidence: float) -> None:
+    """The order statistic that ends a band is left by as few draws as asked, and not many fewer."""
+    draws = enough_draws(usual, confidence=confidence)
+    assert draws is not None
+    tail = (1.0 - confidence) / 2.0
+    first, last = ends_of_draws(np.arange(draws), confidence=confidence)
+    assert 0.83 * tail <= (first + 1) / (draws + 1) <= tail * (1.0 + 1e-9)
+    assert first + last == draws - 1
+    assert draws == usual or tail * usual < 5.0
+    assert enough_draws(usual, confidence=0.9999) is None
+
+
+def test_a_confidence_of_too_many_draws_has_no_band() -> None:
+    """It says why."""
+    curve = isotonic_curve(simulated(30), generator=np.random.default_rng(0), confidence=0.9999)
+    assert np.isnan(curve.lower).all()
+    assert curve.band == TOO_FEW_DRAWS

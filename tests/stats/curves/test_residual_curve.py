@@ -41,7 +41,7 @@ def simulated(rows: int = 3_000) -> ScoreTable:
 
 def reliability(table: Table) -> ReliabilityCurve:
     """Return both curves at the bandwidth of smECE."""
-    smooth = smooth_curve(table, bandwidth=smooth_ece(table).value, generator=np.random.default_rng(0))
+    smooth = smooth_curve(table, bandwidth=smooth_ece(table).value)
     bins = binned_curve(table, bins=bins_of(Binning.EQUAL_WIDTH, 10, table=table))
     return ReliabilityCurve(PlotKind.SMOOTH, bins, smooth, 0.95)
 
@@ -59,7 +59,7 @@ def test_residuals_are_smoothed_as_reliability_curves_are() -> None:
     rng = np.random.default_rng(0)
     score = 1.0 / (1.0 + np.exp(rng.normal(6.0, 1.0, 2_000)))
     table = ScoreTable.from_rows(score, rng.random(2_000) < score)
-    along = smooth_curve(table, bandwidth=0.5, generator=rng, log_odds=True)
+    along = smooth_curve(table, bandwidth=0.5, log_odds=True)
     curve = residual_curve(replace(reliability(table), smooth_logit=along))
     assert axis_for(curve) is AxisScale.LOGIT
     assert axis_for(residual_curve(reliability(table))) is AxisScale.LINEAR
