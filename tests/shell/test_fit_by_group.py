@@ -158,6 +158,7 @@ def test_auto_chooses_one_repair_for_all_groups(run: Run, rows: Path) -> None:
     ended = run(
         "fit", rows, *ASKED, "--by", "country", "-m", "auto", "--candidate", "platt", "--candidate", "beta"
     )
+    assert "if several are of one person or day, these losses are too low for others." in ended.err
     document = json.loads(ended.out)
     assert document["pooled"]["fit"]["selection"] is not None
     assert document["pooled"]["method"] == "identity"

@@ -145,5 +145,6 @@ def test_idle_columns_change_nothing(run: Run, tmp_path: Path) -> None:
         tmp_path / "cal.json",
     )
     assert "as good as any repair" in ended.err
+    assert "if several are of one person or day, these losses are too low for others." in ended.err
     after = calibcli.load(tmp_path / "cal.json").predict(frame["score"].to_numpy(), on=frame)
     assert np.array_equal(after, frame["score"])

@@ -25,9 +25,10 @@ from calibcli.stats.recalibrators.segments import SegmentMap, StrengthTrial
 from calibcli.stats.recalibrators.selection import CHEAP, NOTHING_CHANGED, RAW, Selection, Trial
 
 _INFINITE = "infinite: gave 0 or 1 to rows with the other label"
-_INDEPENDENT = (
-    "Rows are taken as independent: if several are of one person or day, name that column with --group."
-)
+_INDEPENDENT = "Rows are taken as independent: if several are of one person or day, "
+_GROUP = f"{_INDEPENDENT}name that column with --group."
+# Where there is no --group.
+_TOO_LOW = f"{_INDEPENDENT}these losses are too low for others."
 _PAIRED = "Standard errors are of the difference to the best method, paired by fold."
 
 _RULE = (
@@ -82,7 +83,7 @@ def _strengths(found: SegmentMap) -> Grid:
         "": lambda one: _INFINITE if one.loss == math.inf else "chosen" if one.chosen else "",
     }
     said = f"Mean log loss of rows left out, {plural(found.folds, 'fold')}; new rows may gain less, or lose."
-    return grid_of(found.trials, cells, (said, _PAIRED, _PENALTY))
+    return grid_of(found.trials, cells, (said, _TOO_LOW, _PAIRED, _PENALTY))
 
 
 def _strength(strength: float | None) -> str:
@@ -123,7 +124,7 @@ def _trials(selection: Selection, *, by: bool) -> Grid:
         how = f"by the hash of column {quoted(selection.grouped_by)}"
     folds = f"{plural(selection.folds, 'fold')} {how}{', one map for all groups' if by else ''}"
     said = f"Mean {loss} of rows that the fit had not seen, {folds}."
-    apart = () if selection.grouped_by is not None else (_INDEPENDENT,)
+    apart = () if selection.grouped_by is not None else (_TOO_LOW if by else _GROUP,)
     return grid_of(selection.trials, cells, (said, *apart, _PAIRED, _RULE))
 
 
