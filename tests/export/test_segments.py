@@ -35,7 +35,7 @@ def written(target: ExportTarget = ExportTarget.SQL, **requested: Any) -> str:
 @cache
 def wanted() -> np.ndarray:
     """What `apply` makes of the rows."""
-    with pytest.warns(UserWarning, match="had not seen"):
+    with pytest.warns(UserWarning, match="had not seen|lie beyond"):
         found = calibcli.apply(calibcli.Recalibrator(segment_map(), "map"), segment_rows(), score="score")
     return found["calibrated"].to_numpy()
 

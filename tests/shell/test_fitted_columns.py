@@ -86,7 +86,10 @@ def test_without_it_the_guess_is_said(loans: Path, fitted: Path, run: Run, tmp_p
     said = run("apply", fitted, loans / "bare.csv", "-o", tmp_path / "out.csv", code=0)
     assert NOT_THERE in said.err
     assert NOT_THERE in run("measure", loans / "bare.csv", "--artifact", fitted).out
-    with pytest.warns(UserWarning, match="was fitted to column 'pd_grade'"):
+    with (
+        pytest.warns(UserWarning, match="was fitted to column 'pd_grade'"),
+        pytest.warns(UserWarning, match="lie beyond"),
+    ):
         calibcli.apply(str(fitted), pd.read_csv(loans / "bare.csv"))
     nothing = written(tmp_path / "none.csv", {"x": [0.5], "branch": ["north"]})
     refused = run("apply", fitted, nothing, code=3)
