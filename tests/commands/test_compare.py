@@ -279,14 +279,6 @@ def test_artifacts_of_different_columns_are_refused(tmp_path: Path) -> None:
         compare_files(RowRequest([str(path)], ONE), artifacts=[one, yes])
 
 
-def test_applied_twice_is_refused(tmp_path: Path) -> None:
-    """A score that holds only outputs of the artifact was recalibrated before."""
-    artifact = fitted(write(tmp_path / "p.csv"), tmp_path / "cal.json", FitMethod.HISTOGRAM, bins=2)
-    values = [one["value"] for one in json.loads(Path(artifact).read_text())["bins"]]
-    path = tmp_path / "q.csv"
-    path.write_text("a,label\n" + "".join(f"{value!r},{k % 2}\n" for k, value in enumerate(values * 3)))
-    with pytest.raises(UsageProblem, match="already applied"):
-        compare_files(RowRequest([str(path)], ONE), artifacts=[artifact])
 
 
 def test_bins_are_cut_as_asked(tmp_path: Path) -> None:

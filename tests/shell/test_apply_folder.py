@@ -131,13 +131,6 @@ def test_an_engine_that_gives_up_says_what_was_written(
     assert files(place / "out") == ["day=1/part.parquet"]
 
 
-def test_files_without_the_column_are_refused_before_anything_is_written(place: Path) -> None:
-    """Also the last one."""
-    (place / "preds/day=2/more.csv").write_text("other,id\n0.25,007\n")
-    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 3
-    assert not (place / "out").exists()
-
-
 def test_two_files_of_one_name_need_directories(place: Path) -> None:
     """Directories that hold columns stay with a file that is named by itself; others do not."""
     pairs = output_pairs(["preds/day=1/part.parquet", "preds/day=2/part.parquet"], "out/")

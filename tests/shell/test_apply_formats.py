@@ -4,10 +4,8 @@ import csv
 import gzip
 import io
 import json
-import signal
 import subprocess
 import sys
-from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -394,45 +392,6 @@ def test_several_classes_go_into_any_format(run: Run, tmp_path: Path) -> None:
     again = [json.loads(line) for line in (tmp_path / "again.jsonl").read_text().splitlines()]
     np.testing.assert_allclose([row["calibrated"] for row in again], expected, rtol=1e-12)
     assert [row["probs"] for row in again] == matrix.tolist()
-
-
-@pytest.mark.parametrize(
-    ("end", "number", "code"),
-    [
-        ("csv", signal.SIGINT, 130),
-        ("parquet", signal.SIGKILL, -9),
-        *(
-            pytest.param(end, signal.SIGINT, 130, marks=pytest.mark.slow)
-            for end in ("parquet", "jsonl", "arrow")
-        ),
-        pytest.param("csv", signal.SIGKILL, -9, marks=pytest.mark.slow),
-    ],
-)
-def test_a_signal_leaves_what_stood_there(
-    end: str, number: int, code: int, artifact: Path, tmp_path: Path
-) -> None:
-    """In every format; one that nobody can catch leaves the part beside it, under a name of its own."""
-    folder = tmp_path / "out"
-    folder.mkdir()
-    output = folder / f"out.{end}"
-    output.write_text("old")
-    command = [*COMMAND, "apply", str(artifact), "-", "-s", "score", "-o", str(output), "--force"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        process.stdin.write(b"score\n" + b"0.25\n" * 100_000)
-        process.stdin.flush()
-        for _ in range(3000):
-            if any(path.suffix == ".part" for path in folder.iterdir()):
-                break
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(0.01)
-        process.send_signal(number)
-        # As a terminal does, which interrupts what writes into the pipe as well.
-        process.stdin.close()
-        assert process.wait(20) == code
-    assert output.read_text() == "old"
-    others = [path.name for path in folder.iterdir() if path != output]
-    assert others == [] if number == signal.SIGINT else all(name.startswith(".out") for name in others)
 
 
 def test_keep_may_be_repeated(run: Run, artifact: Path, tmp_path: Path) -> None:

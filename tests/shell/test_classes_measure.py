@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import calibcli
-from calibcli.names import ClassMeasure, DocumentKind
+from calibcli.names import DocumentKind
 from calibcli.shell.app import main
 from class_files import write_zoo
 from class_rows import drawn_rows
@@ -147,14 +147,6 @@ def test_plot_of_one_class_is_drawn_and_of_all_refused(run: Run, zoo: Path, tmp_
     assert (tmp_path / "a.svg").exists()
     refused = run(*words, "--view", "one-vs-rest", "--force")
     assert (refused.code, "name one class with --class" in refused.err) == (2, True)
-
-
-def test_every_measure_of_classes_is_explained(run: Run) -> None:
-    """`--explain` knows each by name, and lists them all."""
-    page = run("measure", "--explain", "all").out
-    for name in ClassMeasure:
-        assert name.value in page
-        assert "Estimator" in run("measure", "--explain", name.value).out
 
 
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "digits_naive_bayes_calibration.parquet"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import CHURN, SAMPLE, Make, Ran, Run
+from command_line import Make, Ran, Run
 
 VERIFY = [sys.executable, "-m", "calibcli", "verify"]
 
@@ -35,7 +35,6 @@ def test_verdicts_are_0_1_and_4(run: Run, thousand: Path, words: list[str], code
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (["--max-ece", "0.3"], 0),
         (["--rule", "ece.value<=0.001"], 1),
         (["--max-ece", "0.1", "-s", "scor"], 3),
     ],
@@ -92,29 +91,6 @@ def test_one_row(run: Run, csv_of: Make) -> None:
     assert run("verify", path, "--max-ece", "0.1").code == 4
 
 
-def test_fit_rows_are_refused_by_verify(run: Run, artifact: Path) -> None:
-    """An artifact is not judged by its own rows unless the user insists."""
-    words = [
-        "verify",
-        SAMPLE / "churn_calibration.parquet",
-        *CHURN,
-        "--artifact",
-        artifact,
-        "--max-ece",
-        "0.1",
-    ]
-    assert "--allow-fit-rows" in one_line(run(*words), 3)
-    assert run(*words, "--allow-fit-rows").code == 0
-
-
-def test_repaired_scores_are_not_repaired_again(run: Run, artifact: Path, tmp_path: Path) -> None:
-    """Scores that are all outputs of the artifact raise the question."""
-    out = tmp_path / "c.parquet"
-    run("apply", artifact, SAMPLE / "churn_evaluation.parquet", "-o", out)
-    words = ["measure", out, "-s", "calibrated", "-y", "label", "--artifact", artifact]
-    assert "already applied?" in one_line(run(*words), 2)
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("words", [FAILING, ["--help"]])
 def test_full_standard_output_is_exit_5(csv_of: Make, words: list[str]) -> None:
@@ -129,17 +105,6 @@ def test_full_standard_output_is_exit_5(csv_of: Make, words: list[str]) -> None:
         )
     assert ended.returncode == 5, ended.stderr
     assert b"Traceback" not in ended.stderr
-
-
-def test_closed_pipe_is_quiet(csv_of: Make) -> None:
-    """A reader that leaves is no error worth a word, and no failed gate."""
-    command = [sys.executable, "-m", "calibcli", *FAILING, str(csv_of(*GOOD)), "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        err = process.stderr.read()
-    assert (process.returncode, err) == (141, b"")
 
 
 def test_our_bug_is_exit_70_and_says_so(run: Run, csv_of: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,13 +122,12 @@ def test_our_bug_is_exit_70_and_says_so(run: Run, csv_of: Make, monkeypatch: pyt
 
 
 def test_ascii_terminal_gets_ascii(csv_of: Make) -> None:
-    """Under LC_ALL=C nothing but ASCII is written."""
+    """Under LC_ALL=C nothing but ASCII is written, where Python could write nothing else."""
     command = [sys.executable, "-m", "calibcli", "measure", str(csv_of(*GOOD)), "-v"]
-    plain = {**os.environ, "LC_ALL": "C"}
-    for environment in (plain, {**plain, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}):
-        ended = subprocess.run(command, capture_output=True, check=False, env=environment)
-        assert ended.returncode == 0, ended.stderr
-        ended.stdout.decode("ascii")
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ended = subprocess.run(command, capture_output=True, check=False, env=environment)
+    assert ended.returncode == 0, ended.stderr
+    ended.stdout.decode("ascii")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

@@ -133,6 +133,7 @@ def test_all_files_of_a_folder_have_the_column_of_the_first(
         "apply", fitted, tmp_path / "2.csv", tmp_path / "1.csv", "--out-dir", tmp_path / "out2", code=3
     )
     assert "1.csv: there is no column 'pd_grade'" in refused.err
+    assert not (tmp_path / "out2").exists()
 
 
 def test_maps_of_two_columns_leave_the_choice(loans: Path, run: Run, tmp_path: Path) -> None:
