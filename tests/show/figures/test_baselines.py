@@ -6,6 +6,7 @@ makes them anew; look at each before it is committed.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -28,8 +29,9 @@ from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import bins_of
 from calibcli.stats.table.derived import with_scores
 
-# Pictures of other versions of FreeType differ by a grey value here and there.
-compared = pytest.mark.mpl_image_compare(tolerance=6, savefig_kwargs={"dpi": 60})
+K = PlotKind
+PAGE, COLUMN, SLIDE = FigureSize.PAGE, FigureSize.COLUMN, FigureSize.SLIDE
+LIGHT, DARK = Theme.LIGHT, Theme.DARK
 WORDS = Words("preds.parquet: score", ("the error it shows [0.01, 0.02]", "2,000 rows"))
 
 
@@ -48,30 +50,6 @@ def reliability(kind: PlotKind, rows: int = 2_000) -> ReliabilityCurve:
     if kind is PlotKind.SMOOTH:
         smooth = smooth_curve(table, bandwidth=0.06)
     return ReliabilityCurve(kind, binned_curve(table, bins=bins), smooth, 0.95)
-
-
-@compared
-def test_smooth() -> Figure:
-    """The curve without bins, on a page."""
-    return figure_of(reliability(PlotKind.SMOOTH), WORDS)
-
-
-@compared
-def test_smooth_in_a_column() -> Figure:
-    """On a dark ground, as narrow as a column of a journal."""
-    return figure_of(reliability(PlotKind.SMOOTH), WORDS, look=look_of(FigureSize.COLUMN, Theme.DARK))
-
-
-@compared
-def test_binned_on_a_slide() -> Figure:
-    """Text beside the picture."""
-    return figure_of(reliability(PlotKind.BINNED), WORDS, look=look_of(FigureSize.SLIDE))
-
-
-@compared
-def test_binned_by_log_odds() -> Figure:
-    """Scores near 0 and 1 have room."""
-    return figure_of(reliability(PlotKind.BINNED), WORDS, scale=AxisScale.LOGIT)
 
 
 def watched(*, alarm: bool) -> MonitorCurve:
@@ -99,49 +77,6 @@ def watched(*, alarm: bool) -> MonitorCurve:
     )
 
 
-@compared
-def test_monitor() -> Figure:
-    """Evidence above, the estimate with its bounds below."""
-    return figure_of(watched(alarm=False), WORDS)
-
-
-@compared
-def test_monitor_of_an_alarm() -> Figure:
-    """On a dark slide, with what each start has made."""
-    return figure_of(watched(alarm=True), WORDS, look=look_of(FigureSize.SLIDE, Theme.DARK))
-
-
-@compared
-def test_murphy() -> Figure:
-    """Mean elementary scores, with what recalibration would save."""
-    return figure_of(murphy_curve(overconfident()), WORDS)
-
-
-@compared
-def test_risk_coverage() -> Figure:
-    """Risk of the rows that are kept, with its interval and the best order."""
-    return figure_of(risk_coverage_curve(overconfident(), confidence=0.95), WORDS)
-
-
-@compared
-def test_decision_on_a_slide() -> Figure:
-    """Net benefit after recalibration, the raw score beside it."""
-    table = overconfident()
-    fitted = fit_recalibrator(RecalibratorName.BETA, table)
-    curve = decision_curve(with_scores(table, fitted.predict(table.score)), raw=table)
-    return figure_of(curve, WORDS, look=look_of(FigureSize.SLIDE))
-
-
-@compared
-def test_map_in_a_column() -> Figure:
-    """Venn-Abers with its ends over observed rates, on a dark ground."""
-    table = overconfident(400)
-    points = binned_curve(table, bins=bins_of(Binning.EQUAL_MASS, 15, table=table))
-    fitted = fit_recalibrator(RecalibratorName.VENN_ABERS, table)
-    curve = map_curve(fitted, band=Band(None, ""), table=table, points=points, partition="each of 15 bins")
-    return figure_of(curve, WORDS, look=look_of(FigureSize.COLUMN, Theme.DARK))
-
-
 def side_by_side(kind: PlotKind, of_each: PlotKind, count: int) -> CurvePanels:
     """Return as many panels of rows that are fewer and fewer."""
     panels = []
@@ -152,51 +87,6 @@ def side_by_side(kind: PlotKind, of_each: PlotKind, count: int) -> CurvePanels:
         part = CurvePanel(f"part {place}", rows, error, reliability(of_each, rows))
         panels.append(replace(part, against=against) if kind is PlotKind.COMPARE and count > 2 else part)
     return CurvePanels(kind, tuple(panels))
-
-
-@compared
-def test_compare() -> Figure:
-    """Two scores without bins, beside each other."""
-    return figure_of(side_by_side(PlotKind.COMPARE, PlotKind.SMOOTH, 2), WORDS)
-
-
-@compared
-def test_compare_five_in_a_column() -> Figure:
-    """The last row is short, and each heading has the difference from the first."""
-    picture = side_by_side(PlotKind.COMPARE, PlotKind.SMOOTH, 5)
-    return figure_of(picture, WORDS, look=look_of(FigureSize.COLUMN))
-
-
-@compared
-def test_groups() -> Figure:
-    """Nine on a page, on a dark ground."""
-    picture = side_by_side(PlotKind.GROUPS, PlotKind.BINNED, 9)
-    return figure_of(picture, WORDS, look=look_of(FigureSize.PAGE, Theme.DARK))
-
-
-@compared
-def test_classes_on_a_slide() -> Figure:
-    """Seven, by log-odds."""
-    picture = side_by_side(PlotKind.CLASSES, PlotKind.BINNED, 7)
-    return figure_of(picture, WORDS, look=look_of(FigureSize.SLIDE), scale=AxisScale.LOGIT)
-
-
-@compared
-def test_isotonic() -> Figure:
-    """CORP's diagram, on a page."""
-    return figure_of(isotonic_curve(overconfident(), generator=np.random.default_rng(0)), WORDS)
-
-
-@compared
-def test_cumulative_in_a_column() -> Figure:
-    """The path with its triangle, and scores along the top, on a dark ground."""
-    return figure_of(cumulative_curve(overconfident()), WORDS, look=look_of(FigureSize.COLUMN, Theme.DARK))
-
-
-@compared
-def test_residual_on_a_slide() -> Figure:
-    """The reliability curve less its diagonal."""
-    return figure_of(residual_curve(reliability(PlotKind.SMOOTH)), WORDS, look=look_of(FigureSize.SLIDE))
 
 
 def forecasts(count: int, rows: int = 600) -> list[ScoreTable]:
@@ -216,28 +106,6 @@ def together(kind: PlotKind, curves: list[Picture]) -> CurvePanels:
     return CurvePanels(kind, tuple(panels))
 
 
-@compared
-def test_isotonic_of_five() -> Figure:
-    """CORP panels on the same axes; yes and no are two points."""
-    curves = [isotonic_curve(one, generator=np.random.default_rng(0)) for one in forecasts(5)]
-    return figure_of(together(PlotKind.ISOTONIC, list(curves)), WORDS)
-
-
-@compared
-def test_murphy_of_four_in_a_column() -> Figure:
-    """Lines with names where they lie apart."""
-    curves = [murphy_curve(one) for one in forecasts(4)]
-    return figure_of(together(PlotKind.MURPHY, list(curves)), WORDS, look=look_of(FigureSize.COLUMN))
-
-
-@compared
-def test_decision_of_nine_on_a_slide() -> Figure:
-    """Six lines are told apart, three are grey, on a dark ground."""
-    curves = [decision_curve(one) for one in forecasts(9)]
-    look = look_of(FigureSize.SLIDE, Theme.DARK)
-    return figure_of(together(PlotKind.DECISION, list(curves)), WORDS, look=look)
-
-
 def parts_of(measure: MeasureName) -> McbDsc:
     """Return forecasts by their parts, one of them certain and wrong by the log loss."""
     mcb = np.array([0.0077, 0.0063, 0.0171, 0.0060, 0.0603 if measure is MeasureName.BRIER else math.inf])
@@ -247,14 +115,73 @@ def parts_of(measure: MeasureName) -> McbDsc:
     return McbDsc(measure, names, mcb - dsc + unc, mcb, dsc, unc, chance)
 
 
-@compared
-def test_mcb_dsc() -> Figure:
-    """Points with names, and lines of equal Brier scores."""
-    return figure_of(parts_of(MeasureName.BRIER), WORDS)
+def worth_of_a_map() -> Picture:
+    """Return net benefit after recalibration, the raw score beside it."""
+    table = overconfident()
+    fitted = fit_recalibrator(RecalibratorName.BETA, table)
+    return decision_curve(with_scores(table, fitted.predict(table.score)), raw=table)
 
 
-@compared
-def test_mcb_dsc_in_a_column() -> Figure:
-    """On a dark ground, one forecast at the end."""
-    look = look_of(FigureSize.COLUMN, Theme.DARK)
-    return figure_of(parts_of(MeasureName.LOG_LOSS), WORDS, look=look)
+def map_with_ends() -> Picture:
+    """Return Venn-Abers with its ends over observed rates."""
+    table = overconfident(400)
+    points = binned_curve(table, bins=bins_of(Binning.EQUAL_MASS, 15, table=table))
+    fitted = fit_recalibrator(RecalibratorName.VENN_ABERS, table)
+    return map_curve(fitted, band=Band(None, ""), table=table, points=points, partition="each of 15 bins")
+
+
+def corp(table: ScoreTable) -> Picture:
+    """Return CORP's diagram, with a fixed seed."""
+    return isotonic_curve(table, generator=np.random.default_rng(0))
+
+
+# What is drawn, the size of the page, its ground; by the name of the picture that is kept.
+PICTURES: dict[str, tuple[Callable[[], Picture], FigureSize, Theme]] = {
+    "smooth": (lambda: reliability(K.SMOOTH), PAGE, LIGHT),
+    "smooth_in_a_column": (lambda: reliability(K.SMOOTH), COLUMN, DARK),
+    "binned_on_a_slide": (lambda: reliability(K.BINNED), SLIDE, LIGHT),
+    "binned_by_log_odds": (lambda: reliability(K.BINNED), PAGE, LIGHT),
+    "monitor": (lambda: watched(alarm=False), PAGE, LIGHT),
+    "monitor_of_an_alarm": (lambda: watched(alarm=True), SLIDE, DARK),
+    "murphy": (lambda: murphy_curve(overconfident()), PAGE, LIGHT),
+    "risk_coverage": (lambda: risk_coverage_curve(overconfident(), confidence=0.95), PAGE, LIGHT),
+    "decision_on_a_slide": (worth_of_a_map, SLIDE, LIGHT),
+    "map_in_a_column": (map_with_ends, COLUMN, DARK),
+    "compare": (lambda: side_by_side(K.COMPARE, K.SMOOTH, 2), PAGE, LIGHT),
+    # The last row is short, and each heading has the difference from the first.
+    "compare_five_in_a_column": (lambda: side_by_side(K.COMPARE, K.SMOOTH, 5), COLUMN, LIGHT),
+    "groups": (lambda: side_by_side(K.GROUPS, K.BINNED, 9), PAGE, DARK),
+    "classes_on_a_slide": (lambda: side_by_side(K.CLASSES, K.BINNED, 7), SLIDE, LIGHT),
+    "isotonic": (lambda: corp(overconfident()), PAGE, LIGHT),
+    "cumulative_in_a_column": (lambda: cumulative_curve(overconfident()), COLUMN, DARK),
+    "residual_on_a_slide": (lambda: residual_curve(reliability(K.SMOOTH)), SLIDE, LIGHT),
+    # Yes and no are two points.
+    "isotonic_of_five": (lambda: together(K.ISOTONIC, [*map(corp, forecasts(5))]), PAGE, LIGHT),
+    "murphy_of_four_in_a_column": (
+        lambda: together(K.MURPHY, [*map(murphy_curve, forecasts(4))]),
+        COLUMN,
+        LIGHT,
+    ),
+    # Six lines are told apart, three are grey.
+    "decision_of_nine_on_a_slide": (
+        lambda: together(K.DECISION, [*map(decision_curve, forecasts(9))]),
+        SLIDE,
+        DARK,
+    ),
+    "mcb_dsc": (lambda: parts_of(MeasureName.BRIER), PAGE, LIGHT),
+    "mcb_dsc_in_a_column": (lambda: parts_of(MeasureName.LOG_LOSS), COLUMN, DARK),
+}
+BY_LOG_ODDS = ("binned_by_log_odds", "classes_on_a_slide")
+
+
+def kept_as(name: str) -> pytest.MarkDecorator:
+    """Compare with the picture of a name; other versions of FreeType differ by a grey value."""
+    return pytest.mark.mpl_image_compare(tolerance=6, savefig_kwargs={"dpi": 60}, filename=f"test_{name}.png")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=kept_as(name)) for name in PICTURES])
+def test_a_picture_is_the_one_that_was_looked_at(name: str) -> Figure:
+    """At a size, on a ground, on axes of scores or of their log-odds."""
+    picture, size, theme = PICTURES[name]
+    scale = AxisScale.LOGIT if name in BY_LOG_ODDS else AxisScale.LINEAR
+    return figure_of(picture(), WORDS, look=look_of(size, theme), scale=scale)
