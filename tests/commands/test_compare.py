@@ -279,8 +279,6 @@ def test_artifacts_of_different_columns_are_refused(tmp_path: Path) -> None:
         compare_files(RowRequest([str(path)], ONE), artifacts=[one, yes])
 
 
-
-
 def test_bins_are_cut_as_asked(tmp_path: Path) -> None:
     """In number and in kind."""
     path = write(tmp_path / "p.csv")

@@ -503,21 +503,3 @@ def test_an_access_list_is_kept(tmp_path: Path) -> None:
     write_file(target, b"new")
     assert target.read_bytes() == b"new"
     assert os.getxattr(target, "system.posix_acl_access") == content
-
-
-def test_every_error_of_every_last_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The old file stays, and no part of the new one does."""
-    numbers = [errno.EXDEV, errno.ENOSPC, errno.EACCES, errno.EPERM, errno.EIO, errno.EROFS, errno.EDQUOT]
-    for step in ("fsync", "link", "replace"):
-        for number in numbers:
-            target = tmp_path / "out"
-            target.unlink(missing_ok=True)
-            if step == "replace":
-                target.write_bytes(b"old")
-            if step == "link" and number in (errno.EACCES, errno.EPERM):
-                continue
-            with monkeypatch.context() as patched:
-                patched.setattr(os, step, partial(_raise, number))
-                with pytest.raises(OutputProblem, match=f"cannot be written: .{os.strerror(number)[1:]}"):
-                    write_file(target, b"new")
-            assert [one.read_bytes() for one in tmp_path.iterdir()] == [b"old"] * (step == "replace")

@@ -46,14 +46,6 @@ def reliability(table: Table) -> ReliabilityCurve:
     return ReliabilityCurve(PlotKind.SMOOTH, bins, smooth, 0.95)
 
 
-def test_area_weighted_by_density_is_the_smoothed_error() -> None:
-    """On exact and on grid tables."""
-    for table in (simulated(), grid_of(simulated())):
-        curve = residual_curve(reliability(table))
-        area = np.trapezoid(curve.density * np.abs(curve.residual), curve.at)
-        assert area == pytest.approx(smooth_ece(table).value, rel=2e-3)
-
-
 def test_residuals_are_smoothed_as_reliability_curves_are() -> None:
     """By log-odds along them, where there is such a curve; on scores as they are else."""
     rng = np.random.default_rng(0)

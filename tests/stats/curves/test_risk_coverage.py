@@ -1,7 +1,5 @@
 """The risk-coverage curve: every point is a share of the rows that are kept; its figure fits at any size."""
 
-from itertools import cycle, product
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,15 +7,10 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from calibcli.errors import EmptyTable
-from calibcli.names import FigureSize, Theme
-from calibcli.show.figures import figure_of
-from calibcli.show.figures.look import look_of
-from calibcli.show.figures.page import Words
 from calibcli.stats.curves.cumulative import risk_coverage_curve
 from calibcli.stats.curves.limits import PARTS
 from calibcli.stats.measures.discrimination import aurc
 from calibcli.stats.table import ScoreTable, Weighing
-from picture_checks import clashes
 
 
 def rows(seed: int, n: int, values: int) -> tuple[np.ndarray, np.ndarray]:
@@ -75,22 +68,3 @@ def test_weights_have_no_interval_and_no_rows_no_curve() -> None:
     assert np.isnan(weighted.lower).all()
     with pytest.raises(EmptyTable):
         risk_coverage_curve(ScoreTable.empty(), confidence=0.95)
-
-
-SHAPES = {
-    "fifty rows": rows(1, 50, 1000),
-    "two scores": rows(2, 400, 2),
-    "one score": rows(2, 40, 1),
-    "thousands": rows(4, 5000, 100_000),
-    "all right": (rows(5, 80, 9)[0], np.ones(80, np.bool_)),
-}
-
-
-@pytest.mark.parametrize(
-    ("shape", "look"), list(zip(SHAPES, cycle(product(FigureSize, Theme)), strict=False))
-)
-def test_no_text_overlaps(shape: str, look: tuple[FigureSize, Theme]) -> None:
-    """At any size, light and dark."""
-    curve = risk_coverage_curve(ScoreTable.from_rows(*SHAPES[shape]), confidence=0.95)
-    words = Words("a/long/path/" * 4 + "f.csv: confidence", ("AURC 0.2577 [0.2252, 0.3009]", "50 rows"))
-    assert clashes(figure_of(curve, words, look=look_of(*look))) == []

@@ -26,11 +26,8 @@ from calibcli.stats.gates.cells import Partition, Sums, sums_of, table_of
 from calibcli.stats.gates.state import NO_ALARM, GateState, verdict_of
 from calibcli.stats.table import Floats, ScoreTable, Weighing
 from calibcli.stats.table import grid as cells
-from calibcli.stats.table.again import split_at
 from calibcli.stats.table.bins import bin_index, equal_width_edges
-from calibcli.stats.table.grid import grid_of
 from gate_rows import ATOMS, FIFTEEN, TEN, begun, rows_of, table_of_rows
-from held_rows import HeldRows
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 
@@ -188,31 +185,6 @@ def cut(score: np.ndarray, label: np.ndarray, ends: list[float]) -> list[ScoreTa
     places = sorted(int(end * score.size) for end in ends)
     parts = zip(np.split(score, places), np.split(label, places), strict=True)
     return [ScoreTable.from_rows(f, y) for f, y in parts]
-
-
-@given(
-    st.integers(0, 10**6),
-    st.integers(1, 2000),
-    st.lists(st.floats(0, 1), max_size=5),
-    st.sampled_from([1, 7, 15, 17, 100, 140]),
-)
-def test_sums_do_not_depend_on_splits_order_or_kind_of_table(
-    seed: int, count: int, ends: list[float], bins: int
-) -> None:
-    """However rows are split, ordered and tabled, their sums are the same whole numbers."""
-    generator = np.random.default_rng(seed)
-    score, label = rows_of(generator, count)
-    score[: count // 10] = generator.choice([0.0, 1.0, 1 / 15, 2 / 15, 0.5], count // 10)
-    partition = Partition.of_bins(bins)
-    whole = sums_of(ScoreTable.from_rows(score, label), partition)
-    order = generator.permutation(count)
-    parts = [sums_of(table, partition) for table in cut(score[order], label[order], ends)]
-    assert sum(parts, Sums.none(partition.size)) == whole
-    rows = HeldRows(score, label)
-    assert (
-        sums_of(split_at(grid_of(ScoreTable.from_rows(score, label)), partition.edges, rows=rows), partition)
-        == whole
-    )
 
 
 @given(st.integers(0, 10**6), st.integers(1, 500), st.sampled_from([3, 15, 1000]))

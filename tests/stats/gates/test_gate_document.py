@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcli.documents import state as store
 from calibcli.documents.sealed import document_of
 from calibcli.documents.state import from_dict, locked, read_state, refuse_state, save_state, state_text
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
@@ -270,20 +269,6 @@ def test_places_that_cannot_hold_a_state_are_refused(tmp_path: Path) -> None:
     refuse_state(str(tmp_path / "gate.json"))
 
 
-def test_a_lock_held_by_another_is_waited_for_and_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A process that never lets go is named after a while; the lock is free again once it does."""
-    monkeypatch.setattr(store, "_PATIENCE", 0.05)
-    path = str(tmp_path / "gate.json")
-    with locked(path), pytest.raises(OutputProblem, match="another process has held it"), locked(path):
-        pass
-    with locked(path):
-        assert (tmp_path / ".gate.json.lock").exists()
-    with locked(path):
-        pass
-
-
 def test_a_file_system_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the system cannot lock, no update is tried."""
 
@@ -298,20 +283,3 @@ def test_a_file_system_without_locks_is_named(tmp_path: Path, monkeypatch: pytes
         pass
     with pytest.raises(OutputProblem, match="cannot be locked"), locked(str(tmp_path / "no" / "g")):
         pass
-
-
-def test_a_full_disk_leaves_the_old_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An update that cannot be written leaves what was there, and nothing beside it."""
-    path = tmp_path / "gate.json"
-    state = begun(FIFTEEN).counted(table_of_rows(np.random.default_rng(0), 200), key="a")
-    save_state(str(path), state)
-    before = path.read_bytes()
-
-    def full(_: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OutputProblem, match="no space left"):
-        save_state(str(path), state.counted(table_of_rows(np.random.default_rng(1), 200), key="b"))
-    assert path.read_bytes() == before
-    assert [one.name for one in tmp_path.iterdir()] == ["gate.json"]

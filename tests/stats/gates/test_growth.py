@@ -30,17 +30,6 @@ def by_id(key: str, digest: str, ids: list[int]) -> Incoming:
     return Incoming(key, digest, f"{key}.csv", Rows(np.array(ids, np.uint64), score, label, counts))
 
 
-def test_a_batch_that_is_known_is_left_out_and_said() -> None:
-    """The same batch again changes nothing, so that a job may be run again after a crash."""
-    first = grown(begun(), (incoming("a", "1"), incoming("b", "2", 1)))
-    again = grown(first.state, (incoming("a", "1"), incoming("c", "3", 2), incoming("b", "2", 1)))
-    assert again.known == ("a", "b")
-    assert again.known_rows == 400
-    assert again.state.rows == 600
-    assert "was counted before and is not counted again" in again.every_note[0]
-    assert state_text(grown(first.state, (incoming("a", "1"),)).state) == state_text(first.state)
-
-
 def test_many_equal_rows_under_another_name_are_refused() -> None:
     """Rows that were counted are not counted again for having another name."""
     state = grown(begun(), (incoming("monday", "1", count=30),)).state
@@ -151,14 +140,6 @@ def test_rows_under_other_ids_are_refused_or_said(chance: float, *, refused: boo
     (note,) = merged([("s1.json", state), ("s2.json", other)]).notes
     assert note.startswith("batch 'b' in s2.json has the scores and labels of batch 'a' in s1.json")
     assert grown(state, (first,)).known == ("a",)
-
-
-def test_an_identity_that_repeats_within_a_batch_is_an_error() -> None:
-    """Two rows of a batch with one identity are refused with how many and the first."""
-    with pytest.raises(
-        InputProblem, match="2 of 6 rows repeat the identity of an earlier one; the first is row 4"
-    ):
-        grown(begun(by_id=True), (by_id("a", "1", [5, 6, 7, 6, 8, 5]),))
 
 
 def test_more_identities_than_can_be_kept_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,15 +113,6 @@ def test_groups_by_two_columns_are_refused(tmp_path: Path) -> None:
         judged(tmp_path / "gate.json", rows_in(tmp_path / "a.csv", 0), columns=Columns(by=("g", "h")))
 
 
-def test_an_alarm_needs_no_rule(tmp_path: Path) -> None:
-    """Only "is it still calibrated?" can be asked without a limit."""
-    rows = rows_in(tmp_path / "a.csv", 0)
-    report = judged(tmp_path / "watch.json", rows, rule=None, alarm=True)
-    assert report.verdicts["alarm"].claim.only_not_refuted
-    with pytest.raises(UsageProblem, match="question: an alarm, not a gate"):
-        judged(tmp_path / "watch.json", rows)
-
-
 @pytest.mark.parametrize("name", ["", "a\nb", "\udcff"])
 def test_names_that_cannot_be_printed_are_refused(name: str, tmp_path: Path) -> None:
     """The name of a batch stands in messages and in the document."""

@@ -1,7 +1,6 @@
 """Measures over bins: what holds between them on any rows, at the edges, on grids, and for edges given."""
 
 import math
-from itertools import pairwise
 from unittest.mock import patch
 
 import numpy as np
@@ -14,7 +13,6 @@ from calibcli.errors import UsageProblem
 from calibcli.families import Home
 from calibcli.names import Binning, MeasureName
 from calibcli.options.measuring import MeasureOptions, edges_of
-from calibcli.stats.bounds.chernoff import Counts, least_energy, most_energy
 from calibcli.stats.bounds.means import empirical_bernstein
 from calibcli.stats.bounds.proportion import (
     clopper_pearson,
@@ -26,22 +24,18 @@ from calibcli.stats.measures.binned import (
     MOST_BINS,
     adaptive_error,
     binned_ece,
-    debiased_ece,
     lp_error,
-    mean_size,
-    one_side,
     sweep_ece,
     worst_bin,
 )
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
 from calibcli.stats.table import ScoreTable
-from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_mass_edges
+from calibcli.stats.table.bins import ATOMS, binned, bins_of
 from calibcli.stats.table.grid import CELLS, Table, grid_of
 from score_rows import PAIRS, Pairs, table_of, wide
 
 NAMES = tuple(one for one in MeasureName if one.facts.home in (Home.BINNED, Home.L2))
 QUICK = settings(deadline=None, max_examples=40)
-FEW = settings(deadline=None, max_examples=5)
 
 
 def settings_of(table: Table, *, bounds: bool = False, draws: int = 29, power: float = 3.0) -> Settings:
@@ -81,46 +75,6 @@ def test_lower_ends_know_the_mean_residual(rows: Pairs, count: int) -> None:
         assert min(factor * least, found.value) - 1e-12 <= found.interval.ends[0] <= found.value + 1e-12
 
 
-@QUICK
-@given(rows=PAIRS, count=st.integers(1, 20))
-def test_sides_add_up_to_ece(rows: Pairs, count: int) -> None:
-    """Over- and underconfidence are the two parts of the ECE."""
-    table, bins = table_of(rows), wide(count)
-    over = one_side(MeasureName.OVERCONFIDENCE, table, bins=bins).value
-    under = one_side(MeasureName.UNDERCONFIDENCE, table, bins=bins).value
-    assert over + under == pytest.approx(binned_ece(table, bins=bins).value, abs=1e-12)
-
-
-def test_sides_know_which_label_a_score_announces() -> None:
-    """Rates nearer to 1/2, or beyond, are overconfidence; farther ones are not; 1/2 announces nothing."""
-
-    def over(score: float, ones: int) -> tuple[float, float]:
-        table = ScoreTable.from_rows(np.full(10, score), np.arange(10) < ones)
-        sides = (MeasureName.OVERCONFIDENCE, MeasureName.UNDERCONFIDENCE)
-        return tuple(round(one_side(name, table, bins=ATOMS).value, 12) for name in sides)
-
-    assert over(0.8, 6) == (0.2, 0.0)
-    assert over(0.8, 1) == (0.7, 0.0)
-    assert over(0.8, 9) == (0.0, 0.1)
-    assert over(0.2, 5) == (0.3, 0.0)
-    assert over(0.2, 0) == (0.0, 0.2)
-    assert over(0.5, 7) == (0.0, 0.2)
-    assert over(0.5, 3) == (0.0, 0.2)
-
-
-def test_one_label_and_certain_scores_are_measured() -> None:
-    """All labels 0, and certain scores that are right: values are known and bounds finite."""
-    zeros = all_of(table_of([(k / 40, False) for k in range(40)]), bounds=True)
-    assert zeros[MeasureName.ECE].value == pytest.approx(zeros[MeasureName.LP].value, abs=0.2)
-    assert zeros[MeasureName.ECE_SWEEP].value == pytest.approx(19.5 / 40, abs=1e-12)
-    right = all_of(table_of([(0.0, False), (0.0, False), (1.0, True), (1.0, True)]), bounds=True)
-    for one in right.values():
-        assert one.value == 0.0
-        assert one.null in (None, 0.0)
-        for key, value in one.details.items():
-            assert isinstance(value, str) or math.isfinite(value), key
-
-
 def test_null_is_the_mean_over_calibrated_labels() -> None:
     """The value if calibrated is the mean of the measure over tables with labels drawn from the scores."""
     rng = np.random.default_rng(8)
@@ -153,29 +107,6 @@ def test_null_is_left_out_where_bins_are_too_many() -> None:
     assert worst_bin(table, bins=sums, calibrated=calibrated).null is None
 
 
-@QUICK
-@given(rows=PAIRS)
-def test_sweep_ends_where_a_rate_would_fall(rows: Pairs) -> None:
-    """The bins of the sweep have rates that never fall, and one bin more would not, by plain search."""
-    table = table_of(rows)
-    found = sweep_ece(table)
-    count = 1
-    while count < 100 and _never_falls(table, count + 1):
-        count += 1
-    if count == 100:
-        assert found.value == pytest.approx(binned_ece(table, bins=ATOMS).value, abs=1e-12)
-    else:
-        bins = Bins(Binning.EQUAL_MASS, equal_mass_edges(table, count))
-        assert found.value == pytest.approx(binned_ece(table, bins=bins).value, abs=1e-12)
-        assert found.details["bins"] == binned(table, bins).rows.size
-
-
-def _never_falls(table: ScoreTable, count: int) -> bool:
-    sums = binned(table, Bins(Binning.EQUAL_MASS, equal_mass_edges(table, count)))
-    rates = [p / n for p, n in zip(sums.positive, sums.weight, strict=True)]
-    return all(low <= high for low, high in pairwise(rates))
-
-
 def test_sweep_says_where_it_gave_up() -> None:
     """Labels in order but for one exchange deep inside a block: the sweep stops at its limit and says so."""
     rows = 40_000
@@ -198,23 +129,6 @@ def test_worst_bin_is_named() -> None:
     assert (found.details["worst_from"], found.details["worst_to"]) == (0.9, 1.0)
     assert found.details["worst_rows"] == 2
     assert worst_bin(table, bins=ATOMS).details["worst_from"] == 0.95
-
-
-@QUICK
-@given(mean=st.floats(-2, 2), spread=st.floats(0, 2))
-def test_debiasing_takes_off_what_noise_adds(mean: float, spread: float) -> None:
-    """E|m + s Z| is at least |m|, at most |m| + s sqrt(2/pi), and |m| without noise."""
-    value = float(mean_size(np.array([mean]), np.array([spread]))[0])
-    assert abs(mean) - 1e-12 <= value <= abs(mean) + spread * math.sqrt(2 / math.pi) + 1e-12
-
-
-@QUICK
-@given(rows=PAIRS)
-def test_debiased_ece_is_at_most_the_plug_in(rows: Pairs) -> None:
-    """The correction only lowers; below 0 the value is 0 and the details say what it was."""
-    found = debiased_ece(table_of(rows), bins=wide(5))
-    assert found.details["unclipped"] <= found.details["plug_in"] + 1e-12
-    assert found.value == max(found.details["unclipped"], 0.0)
 
 
 @QUICK
@@ -258,23 +172,6 @@ def test_empirical_bernstein_covers_every_smaller_mean(
         variance = (square - mean**2) * rows / (rows - 1)
         at = mean + math.sqrt(2 * max(variance, 0) * term / rows) + 14 * term / (3 * (rows - 1))
         assert min(1.0, at) <= bound + 1e-9
-
-
-@settings(max_examples=3)
-@given(
-    bins=st.lists(st.tuples(st.integers(2, 300), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=6)
-)
-def test_chernoff_bounds_grow_with_confidence(bins: list[tuple[int, float, float]]) -> None:
-    """Less error means wider, lower <= upper, and neither is negative."""
-    rows = np.array([float(n) for n, _, _ in bins])
-    positive = np.array([float(round(n * share)) for n, share, _ in bins])
-    counts = Counts(rows, positive, np.array([v for _, _, v in bins]))
-    high = [most_energy(counts, delta=delta) for delta in (0.2, 0.01)]
-    low = [least_energy(counts, delta=delta) for delta in (0.2, 0.01)]
-    assert high == sorted(high)
-    assert low == sorted(low, reverse=True)
-    assert 0.0 <= low[0] <= high[0]
-    assert low[0] <= max(counts.statistic, 0.0)
 
 
 def test_bounds_are_listed_only_when_asked() -> None:

@@ -10,9 +10,8 @@ from scipy.special import expit
 from scipy.stats import binom, binomtest
 from sklearn.metrics import roc_auc_score
 
-from calibcli.names import MeasureName
 from calibcli.stats.bounds.means import Values
-from calibcli.stats.measures.bias import bias, mean_score, observed_over_expected, observed_rate
+from calibcli.stats.measures.bias import bias, observed_over_expected
 from calibcli.stats.measures.discrimination import (
     RiskCoverage,
     area_below_half,
@@ -22,7 +21,6 @@ from calibcli.stats.measures.discrimination import (
     gini,
 )
 from calibcli.stats.table import ScoreTable, Weighing
-from calibcli.stats.table.grid import grid_of
 
 
 def rows(seed: int, n: int, values: int, rate: float = 0.4) -> tuple[np.ndarray, np.ndarray]:
@@ -132,14 +130,6 @@ def test_one_label_has_no_area_and_importance_weights_no_interval() -> None:
     weighted = auroc(ScoreTable.from_rows(score, label, Weighing(weight=weight)))
     assert weighted.value == pytest.approx(roc_auc_score(label, score, sample_weight=weight))
     assert weighted.interval is None
-
-
-def test_grid_counts_a_cell_as_tied() -> None:
-    """Scores within a cell are neither above nor below each other, which hardly moves the area."""
-    rng = np.random.default_rng(5)
-    score = rng.random(2000)
-    table = ScoreTable.from_rows(score, rng.random(2000) < score)
-    assert auroc(grid_of(table)).value == pytest.approx(auroc(table).value, abs=1e-4)
 
 
 @pytest.mark.parametrize("shape", [(2.0, 2.0), (0.3, 0.3), (0.5, 6.0)])
@@ -258,19 +248,6 @@ def test_interval_of_the_area_covers(world: str, *, ties: bool) -> None:
     assert missed <= 0.05 * 2000 + 30
 
 
-@given(seed=st.integers(0, 999), n=st.integers(1, 9), values=st.sampled_from([1, 2, 3, 1000]))
-def test_risk_over_coverage_is_the_mean_over_orders_of_ties(seed: int, n: int, values: int) -> None:
-    """Against 4,000 orders drawn at random, which are every order of few rows many times over."""
-    score, label = rows(seed, n, values)
-    rng = np.random.default_rng(seed)
-    order = np.lexsort((rng.random((4000, n)), np.broadcast_to(-score, (4000, n))), axis=1)
-    risk = np.cumsum(~label[order], axis=1) / np.arange(1, n + 1)
-    found = aurc(ScoreTable.from_rows(score, label))
-    assert found.value == pytest.approx(
-        risk.mean(), abs=6 * risk.mean(axis=1).std() / math.sqrt(4000) + 1e-12
-    )
-
-
 @given(seed=st.integers(0, 999), n=st.sampled_from([2, 10, 60, 500]), values=st.sampled_from([1, 2, 5, 1000]))
 def test_risk_over_coverage_knows_ranks_alone_and_lies_in_its_interval(
     seed: int, n: int, values: int
@@ -367,18 +344,6 @@ def weight_at(u: np.ndarray, most: int | None) -> np.ndarray:
     return weight if most is None else np.repeat(weight.reshape(most, -1).mean(axis=1), u.size // most)
 
 
-@given(seed=st.integers(0, 999), n=st.sampled_from([1, 5, 60]), values=st.sampled_from([1, 3, 1000]))
-def test_rate_and_mean_score_differ_by_the_bias(seed: int, n: int, values: int) -> None:
-    """And both lie in their intervals."""
-    table = ScoreTable.from_rows(*rows(seed, n, values))
-    rate, score = observed_rate(table), mean_score(table)
-    assert rate.value - score.value == pytest.approx(bias(table).value)
-    assert (rate.name, score.name) == (MeasureName.OBSERVED_RATE, MeasureName.MEAN_SCORE)
-    for one in (rate, score):
-        assert one.interval is not None
-        assert 0.0 <= one.interval.ends[0] <= one.value <= one.interval.ends[1] <= 1.0
-
-
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(20, 400), steepness=st.sampled_from([-3.0, 0.0, 3.0]))
 def test_an_area_below_half_is_the_one_measured(seed: int, rows: int, steepness: float) -> None:
     """It is told of only where the whole interval lies below one half, never of the reversed score too."""
@@ -392,17 +357,6 @@ def test_an_area_below_half_is_the_one_measured(seed: int, rows: int, steepness:
         assert measured.interval is not None
         assert measured.interval.ends[1] < 0.5
         assert area_below_half(ScoreTable.from_rows(1.0 - score, label)) is None
-
-
-def test_a_reversed_outcome_is_told_of() -> None:
-    """Of 300 rows whose labels are turned around, and not of the labels as they are."""
-    rng = np.random.default_rng(0)
-    score = rng.random(300)
-    label = rng.random(300) < score
-    assert area_below_half(ScoreTable.from_rows(score, label)) is None
-    assert area_below_half(ScoreTable.from_rows(score, ~label)) == pytest.approx(
-        1.0 - auroc(ScoreTable.from_rows(score, label)).value
-    )
 
 
 @pytest.mark.parametrize("seed", [34, 142])

@@ -85,19 +85,6 @@ def bounds(found: Difference) -> tuple[float | None, float | None]:
 
 
 @pytest.mark.parametrize("name", PAIRED)
-@given(rows=ROWS, cut=st.integers(0, 40), order=st.randoms())
-def test_order_and_parts_change_no_digit(
-    name: MeasureName, rows: list[tuple[float, float, bool]], cut: int, order: "st.random.Random"
-) -> None:
-    """Shuffled rows in two parts give the same bits."""
-    whole = sums_of(columns(rows)).difference(name, confidence=0.95)
-    shuffled = list(rows)
-    order.shuffle(shuffled)
-    parts = [columns(part) for part in (shuffled[:cut], shuffled[cut:]) if part]
-    assert sums_of(*parts).difference(name, confidence=0.95) == whole
-
-
-@pytest.mark.parametrize("name", PAIRED)
 @given(rows=ROWS, counts=st.lists(st.integers(1, 5), min_size=40, max_size=40))
 def test_frequency_is_repetition(
     name: MeasureName, rows: list[tuple[float, float, bool]], counts: list[int]

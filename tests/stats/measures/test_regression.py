@@ -5,7 +5,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, logit
 from scipy.stats import t as student
@@ -18,10 +17,9 @@ from calibcli.stats.measures.bias import interval_of_bias
 from calibcli.stats.measures.regression import Profile, cox_measure
 from calibcli.stats.recalibrators.logits import Intercept, Platt
 from calibcli.stats.table import ScoreTable
-from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table
 from claims.simulation import most_misses
-from score_rows import PAIRS, table_of
+from score_rows import table_of
 
 M = MeasureName
 COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
@@ -76,28 +74,6 @@ def test_coefficients_are_those_of_the_recalibrators() -> None:
         assert estimate.interval.method == "profile likelihood, adjusted"
         assert estimate.interval.finite_sample is False
     assert [e.null for e in (citl, intercept, slope)] == [0.0, 0.0, 1.0]
-
-
-def test_recalibrated_rows_have_intercept_zero_and_slope_one() -> None:
-    """Rows moved by their own fit have the coefficients of a calibrated score."""
-    table = drawn(2000)
-    citl, intercept, slope = cox(with_scores(table, Platt.fit(table).predict(table.score)))
-    assert citl.value == pytest.approx(0.0, abs=1e-8)
-    assert intercept.value == pytest.approx(0.0, abs=1e-8)
-    assert slope.value == pytest.approx(1.0, abs=1e-8)
-
-
-@settings(max_examples=settings.default.max_examples // 4)
-@given(rows=PAIRS)
-def test_turning_the_labels_round_turns_the_intercepts(rows: list[tuple[float, int]]) -> None:
-    """With f, y turned into 1 - f, 1 - y the slope stays and both intercepts change sign."""
-    rows = [(round(s * 4096) / 4096, y) for s, y in rows]
-    # Rows that are all certain, some of them wrongly, have a likelihood that is flat over dozens of logits:
-    # Newton's steps end somewhere on it, or nowhere.
-    assume(not (all(s in (0.0, 1.0) for s, _ in rows) and any(s != y for s, y in rows)))
-    one, other = cox(table_of(rows)), cox(table_of([(1.0 - s, 1 - y) for s, y in rows]))
-    for mine, theirs, sign in zip(one, other, (-1.0, -1.0, 1.0), strict=True):
-        assert mine.value == pytest.approx(sign * theirs.value, rel=1e-5, abs=1e-6, nan_ok=True)
 
 
 @pytest.mark.parametrize(("zeros", "ones"), [(2, 1), (1, 2), (1, 1), (400, 1)])

@@ -83,16 +83,6 @@ def test_whole_weights_give_the_value_of_repeated_rows(rows: list[tuple[float, b
             assert weighted == pytest.approx(plain, abs=1e-9)
 
 
-@given(rows=PAIRS)
-def test_smooth_curve_has_ordered_distances(rows: list[tuple[float, bool]]) -> None:
-    """Median, 90th percentile and maximum are in this order, and the mean is below the maximum."""
-    table = table_of(rows)
-    shared, names = Shared(), (M.ICI, M.E50, M.E90, M.EMAX)
-    ici, half, most, worst = (calibration_index(table, name=one, shared=shared).value for one in names)
-    assert 0.0 <= half <= most <= worst <= 1.0
-    assert ici <= worst + 1e-12
-
-
 def test_many_fits_are_each_the_curve_of_most_likelihood() -> None:
     """As scipy finds it one by one, from any curve; where labels are parted the loss goes to 0."""
     rng = np.random.default_rng(3)

@@ -7,9 +7,8 @@ import pytest
 
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, UsageProblem
-from calibcli.names import Binning, RecalibratorName
+from calibcli.names import Binning
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.histogram import Histogram, training_guarantee
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
@@ -49,20 +48,6 @@ def test_grid_table_gives_the_same_equal_width_fit() -> None:
     table = calibrated(500)
     exact = Histogram.fit(table, options=width(15))
     assert Histogram.fit(grid_of(table), options=width(15)) == exact
-
-
-@pytest.mark.parametrize("bins", [17, 19, 23, 25, 50, 100])
-def test_grid_table_with_its_rows_gives_the_exact_fit_in_any_bins(bins: int) -> None:
-    """Cells that straddle an edge are shared out by their rows, which are read once."""
-    rng = np.random.default_rng(bins)
-    near = rng.integers(0, bins + 1, 2000) / bins + rng.integers(-12, 13, 2000) * 1e-7
-    score = np.clip(near, 0.0, 1.0)
-    rows = HeldRows(score, rng.random(score.size) < score)
-    exact = ScoreTable.from_rows(score, rows.label)
-    fitted = Histogram.fit(exact, options=width(bins))
-    assert Histogram.fit(grid_of(exact), options=width(bins), rows=rows) == fitted
-    assert rows.passes == 1
-    assert Histogram.fit(grid_of(exact), options=width(bins)) != fitted
 
 
 def test_equal_mass_bins_of_a_grid_need_no_second_look() -> None:
@@ -120,11 +105,3 @@ def test_fixed_design_guarantee_is_kept() -> None:
         bound = fitted.guarantee.fixed_design
         misses += sum(gaps) / 300 > bound.value
     assert misses < 20
-
-
-@pytest.mark.parametrize("name", RecalibratorName)
-def test_every_method_fits_with_the_default_options(name: RecalibratorName) -> None:
-    """Each member of the vocabulary leads to a recalibrator of that name."""
-    fitted = fit_recalibrator(name, calibrated(200))
-    assert fitted.name is name
-    assert set(FitOptions().used_by(name)) <= set(FitOptions.__slots__)

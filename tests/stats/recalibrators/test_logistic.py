@@ -71,30 +71,6 @@ def test_rows_behind_a_grid_give_the_fit_of_the_exact_table(kind: str, many: Col
     assert passed.to_dict()["gradient"] < 1e-9  # type: ignore[operator]
 
 
-@every_kind
-def test_order_of_the_rows_does_not_change_a_bit(kind: str, many: Columns) -> None:
-    """Shuffled rows in batches of another size give the same bits."""
-    order = np.random.default_rng(1).permutation(many[0].size)[:15_000]
-    score, label = many[0][order], many[1][order]
-    table = ScoreTable.from_rows(score, label)
-    backwards = HeldRows(score[::-1].copy(), label[::-1].copy(), batch=7_777)
-    assert fit(kind, table, HeldRows(score, label), grid=True) == fit(kind, table, backwards, grid=True)
-
-
-@every_kind
-def test_frequencies_behind_a_grid_count_as_rows(kind: str) -> None:
-    """A row of frequency 3 and three rows give the same bits, and the fit of the exact table."""
-    rng = np.random.default_rng(2)
-    score = rng.random(3_000)
-    label = rng.random(3_000) < score
-    counts = rng.integers(0, 4, 3_000)
-    table = ScoreTable.from_rows(score, label, Weighing(counts=counts))
-    repeated = HeldRows(np.repeat(score, counts), np.repeat(label, counts))
-    counted = fit(kind, table, HeldRows(score, label, counts), grid=True)
-    assert counted == fit(kind, table, repeated, grid=True)
-    np.testing.assert_allclose(numbers(counted), numbers(fit(kind, table)), rtol=0, atol=1e-9)
-
-
 def test_rows_are_not_asked_for_beside_an_exact_table() -> None:
     """Where nothing was rounded there is nothing to mend."""
     table = drawn()
@@ -265,12 +241,3 @@ def test_certain_scores_are_limited_inside_the_logit_and_counted(name: R) -> Non
     assert "4 fit rows" in fitted.notes[-1]
     assert not any("fit rows" in note for note in near.notes)
     np.testing.assert_array_equal(numbers(fitted), numbers(near))
-
-
-def test_smoothed_targets_count_rows() -> None:
-    """Targets are (n1 + 1)/(n1 + 2) and 1/(n0 + 2) on request, the labels otherwise."""
-    table = ScoreTable.from_rows(np.array([0.1, 0.2, 0.3]), np.array([0, 1, 1], bool))
-    aim = Aim.of(table, FitOptions(smooth_targets=True), separated=False)
-    assert (aim.negative, aim.positive, aim.smoothed, aim.separated) == (1 / 3, 3 / 4, True, False)
-    plain = Aim.of(table, FitOptions(), separated=False)
-    assert plain.targets(np.array([True, False])).tolist() == [1.0, 0.0]

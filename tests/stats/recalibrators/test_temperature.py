@@ -45,15 +45,6 @@ def test_passes_that_do_not_mend_a_fit_to_few_cells_end_in_an_exact_one() -> Non
     assert rows.reread == NARROW.total_rows
 
 
-def test_base_of_scaling_binning_is_fitted_so_as_well() -> None:
-    """The base of the grid table is that of the exact one."""
-    found, exact = (
-        fit_recalibrator(R.SCALING_BINNING, table, rows=rows).to_dict()["base_parameters"]
-        for table, rows in ((grid_of(ONE_CELL), rows_of(ONE_CELL)), (ONE_CELL, None))
-    )
-    assert found == exact
-
-
 def test_what_the_rows_say_is_what_is_said() -> None:
     """Two scores in one cell are too few for a parabola; without rows the cell speaks for itself."""
     two = ScoreTable.from_rows(np.array([0.5000001, 0.5000002] * 2), np.array([0, 1, 1, 0], bool))

@@ -1,7 +1,5 @@
 """The reflected Gaussian kernel in the cosine basis, against direct sums over its images."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +7,6 @@ from hypothesis import strategies as st
 
 from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.table import ScoreTable
-from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.kernel import (
     LEAST_BANDWIDTH,
     CosineSeries,
@@ -18,60 +15,9 @@ from calibcli.stats.table.kernel import (
     cosine_series_of_cells,
     fixpoint,
     l1_of_polyline,
-    residual_series,
 )
 
 SEEDS = st.integers(0, 10_000)
-
-
-def drawn(seed: int, rows: int = 200) -> ScoreTable:
-    """Miscalibrated rows, some of them at 0 and 1 and some of them tied."""
-    rng = np.random.default_rng(seed)
-    score = rng.beta(*rng.uniform(0.3, 3.0, 2), rows)
-    score = np.where(rng.random(rows) < 0.2, score.round(), score)
-    return ScoreTable.from_rows(score, rng.random(rows) < score ** rng.uniform(0.4, 2.0))
-
-
-def direct_l1(table: ScoreTable, bandwidth: float, points: int = 40_000) -> float:
-    """Integrate |sum_i r_i K(f_i, t)| / n over [0, 1], K being the sum of Gaussian images."""
-    t = (np.arange(points) + 0.5) / points
-    residual = (table.positive - table.weight * table.score) / table.total_rows
-    images = 2 + math.ceil(4 * bandwidth)
-    density = np.zeros(points)
-    for shift in range(-images, images + 1):
-        for side in (1.0, -1.0):
-            for place, mass in zip(2.0 * shift + side * table.score, residual, strict=True):
-                if -10 * bandwidth < place < 1 + 10 * bandwidth:
-                    density += mass * np.exp(-0.5 * ((t - place) / bandwidth) ** 2)
-    return float(np.abs(density).mean()) / (bandwidth * math.sqrt(2 * math.pi))
-
-
-@given(seed=SEEDS)
-def test_fixpoint_is_consistent_with_itself(seed: int) -> None:
-    """At the fixpoint the smoothed norm (plus what is added) equals the bandwidth to 1e-9."""
-    series = residual_series(drawn(seed))
-    for added in (0.0, 0.05):
-        sigma = fixpoint(series, added=added)
-        assert float(series.l1_norm(sigma)) + added == pytest.approx(sigma, abs=1e-9)
-
-
-@pytest.mark.parametrize(("seed", "bandwidth"), [(1, 0.01), (2, 0.05), (3, 0.1), (1, 0.4)])
-def test_norm_agrees_with_direct_sums_over_images(seed: int, bandwidth: float) -> None:
-    """The cosine series gives the integral over Gaussian images to 1e-6, scores at 0 and 1 included."""
-    table = drawn(seed, 60)
-    assert float(residual_series(table).l1_norm(bandwidth)) == pytest.approx(
-        direct_l1(table, bandwidth), abs=1e-6
-    )
-
-
-@settings(max_examples=15)
-@given(seed=SEEDS)
-def test_grid_gives_the_same_fixpoint(seed: int) -> None:
-    """Rounding scores to cells moves smECE by less than 1e-6."""
-    table = drawn(seed, 2000)
-    assert fixpoint(residual_series(grid_of(table))) == pytest.approx(
-        fixpoint(residual_series(table)), abs=1e-6
-    )
 
 
 def test_fixpoint_ends_at_the_ends() -> None:

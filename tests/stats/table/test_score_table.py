@@ -1,7 +1,6 @@
 """Laws of the score table: what it keeps, and that order and splits do not matter."""
 
 import copy
-import math
 import pickle
 from collections.abc import Callable
 from fractions import Fraction
@@ -44,16 +43,6 @@ def test_any_split_in_any_order_gives_the_whole(rows: Rows, cuts: list[int], see
     assert merged == table_of(rows)
     for mine, theirs in zip(merged.columns, table_of(rows).columns, strict=True):
         assert mine.tobytes() == theirs.tobytes()
-
-
-@given(rows=st.lists(st.tuples(scores, st.booleans(), st.integers(0, 4)), max_size=30))
-def test_frequency_counts_are_repeated_rows(rows: list[tuple[float, bool, int]]) -> None:
-    """A row with count w is w rows, and a row with count 0 is none."""
-    score = np.array([s for s, _, _ in rows], float)
-    label = np.array([y for _, y, _ in rows], bool)
-    counts = np.array([c for _, _, c in rows], np.int64)
-    counted = ScoreTable.from_rows(score, label, Weighing(counts=counts))
-    assert counted == ScoreTable.from_rows(np.repeat(score, counts), np.repeat(label, counts))
 
 
 @given(rows=rows_of_table)
@@ -284,12 +273,6 @@ def test_repeated_values_are_exact(rows: list[tuple[float, int]]) -> None:
         np.array([value for value, _ in rows]), np.array([count for _, count in rows], np.int64)
     )
     assert whole.exact() == sum((Fraction(value) * count for value, count in rows), Fraction(0))
-
-
-def test_many_rows_agree_with_fsum() -> None:
-    """A million terms of both signs give the correctly rounded sum."""
-    values = np.random.default_rng(1).normal(size=1_000_000)
-    assert float(summed(values.tolist()).exact()) == math.fsum(values)
 
 
 def test_sum_survives_the_way_to_another_process() -> None:
