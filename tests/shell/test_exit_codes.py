@@ -128,18 +128,3 @@ def test_ascii_terminal_gets_ascii(csv_of: Make) -> None:
     ended = subprocess.run(command, capture_output=True, check=False, env=environment)
     assert ended.returncode == 0, ended.stderr
     ended.stdout.decode("ascii")
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize("command", ["fit", "measure"])
-def test_full_disk_is_exit_5(run: Run, csv_of: Make, command: str) -> None:
-    """No space left is one line, and never the exit code of a failed gate."""
-    err = one_line(run(command, csv_of(*GOOD), "-o", "/dev/full"), 5)
-    assert "no space left" in err.lower()
-
-
-def test_hostile_names_stay_on_one_line(run: Run, csv_of: Make) -> None:
-    """Escape sequences and markup in a column name are shown, not obeyed."""
-    path = csv_of("sc\x1b[31more,label", *GOOD[1:])
-    ended = run("measure", path, "-s", "sc\x1b[31more")
-    assert "\x1b" not in ended.out + ended.err
