@@ -96,6 +96,19 @@ def test_null_is_the_mean_over_calibrated_labels() -> None:
     assert found[MeasureName.ECE_SWEEP].null is None
 
 
+def test_one_label_and_certain_scores_are_measured() -> None:
+    """All labels 0, and certain scores that are right: values are known and bounds finite."""
+    zeros = all_of(table_of([(k / 40, False) for k in range(40)]), bounds=True)
+    assert zeros[MeasureName.ECE].value == pytest.approx(zeros[MeasureName.LP].value, abs=0.2)
+    assert zeros[MeasureName.ECE_SWEEP].value == pytest.approx(19.5 / 40, abs=1e-12)
+    right = all_of(table_of([(0.0, False), (0.0, False), (1.0, True), (1.0, True)]), bounds=True)
+    for one in right.values():
+        assert one.value == 0.0
+        assert one.null in (None, 0.0)
+        for key, value in one.details.items():
+            assert isinstance(value, str) or math.isfinite(value), key
+
+
 def test_null_is_left_out_where_bins_are_too_many() -> None:
     """Beyond 1,024 bins draws keep no gaps, and the worst bin has no null rather than a slow one."""
     rng = np.random.default_rng(2)
