@@ -351,6 +351,13 @@ def test_fewest_rows_are_those_below_which_nothing_is_concluded() -> None:
     assert found.rows == 100
 
 
+def test_limit_out_of_reach_says_so() -> None:
+    """A limit next to the error itself takes more than a billion rows."""
+    for again in (False, True):
+        found = plan(gate(limit=0.02, variance=0.17), uniform(), error=0.02 - 1e-6, again=again)
+        assert (found.rows, found.reached, found.half) == (None, None, None)
+
+
 @pytest.mark.parametrize("measure", GATED)
 def test_the_last_simulation_is_the_largest(measure: MeasureName) -> None:
     """The reported number of rows is confirmed with more tables than were used to find it."""
