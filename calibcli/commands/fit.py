@@ -44,7 +44,7 @@ from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, RowRequest, RowsInMemory, as_one, bytes_of, refuse_any_sum
 from calibcli.options.segmenting import Cutting, FitCutting
 from calibcli.reports.maps import ClassFitReport, FitReport, GroupFit
-from calibcli.show.words import rounded_words
+from calibcli.show.words import first_of, quoted, rounded_words
 from calibcli.stats.measures.scores import brier, log_error, log_loss, mean_loss, squared_error
 from calibcli.stats.numerics import ExactSum, stream
 from calibcli.stats.recalibrators import Recalibrator, distinct_outputs
@@ -208,6 +208,9 @@ def _mean_loss(table: Table, loss: FitLoss) -> float:
     return (brier if loss is FitLoss.BRIER else log_loss)(table, confidence=None).value
 
 
+# A fall by less is one of the last digits.
+_ROUNDED = 1e-12
+
 _WITHOUT_NOISE = "The loss after is that of the curve; the noise that apply adds to each score raises it."
 
 
@@ -258,7 +261,13 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
         report,
         loss_after=_loss_through(through, options.loss),
         outputs=distinct_outputs(*{id(one): one.recalibrator for one, _ in through}.values()),
-        notes=(*whole.fit.notes, *_of_rows(gathered), *group_notes(gathered), *_sure(through)),
+        notes=(
+            *whole.fit.notes,
+            *_of_rows(gathered),
+            *group_notes(gathered),
+            *_falling(members, tables),
+            *_sure(through),
+        ),
         by=artifact.by,
         groups=tuple(sorted(groups, key=lambda one: one.key)),
         answer=None if choice is None else _answer(artifact),
@@ -296,6 +305,19 @@ def _sure(through: Through) -> tuple[str, ...]:
     ends = " or ".join(f"{end:g}" for end, some in counts.items() if some)
     cost = "a new row there with the other label has an infinite log loss"
     return (f"{rows:,} of the fit rows {'gets' if rows == 1 else 'get'} {ends}: {cost}.",)
+
+
+def _falling(members: Mapping[str, Artifact], tables: Mapping[str, Table]) -> tuple[str, ...]:
+    """Return which groups' own maps fall somewhere among their scores; other notes are of the map of all."""
+    found = [
+        quoted(key)
+        for key, one in sorted(members.items())
+        if bool((np.diff(one.recalibrator.predict(tables[key].score)) < -_ROUNDED).any())
+    ]
+    if not found:
+        return ()
+    many = f"{len(found):,} of {len(members):,} groups with a map of their own"
+    return (f"In {many} some higher scores get a lower probability: {first_of(found, 3)}.",)
 
 
 def _report(gathered: Gathered, method: FitMethod, record: FitRecord) -> FitReport:
