@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
 from calibcli.commands.gathering import Gathered, SecondPass
 from calibcli.commands.through_maps import row_map
 from calibcli.data.columns import alike_notes
@@ -23,6 +25,7 @@ from calibcli.stats.measures.segments import (
     settles_labels,
 )
 from calibcli.stats.recalibrators.segments import SegmentColumn
+from calibcli.stats.table.grid import Table
 from calibcli.stats.table.levels import Levels
 from calibcli.values import dataclass, replace
 
@@ -138,10 +141,17 @@ def other_notes(levels: Sequence[Levels], cutting: Cutting) -> tuple[str, ...]:
 
 _OUTCOME = (
     "column {!r} settles the label: all rows of a value have the same one. If it is the outcome in other "
-    "words, or is known only after it, leave it out of --on"
+    "words, or is known only after it, leave it out of {}"
 )
 
 
-def outcome_notes(columns: Mapping[str, tuple[Counts, Counts]]) -> tuple[str, ...]:
+def outcome_notes(columns: Mapping[str, tuple[Counts, Counts]], *, option: str = "--on") -> tuple[str, ...]:
     """Say which columns settle the label, by the rows of each of their values and those with label 1."""
-    return tuple(_OUTCOME.format(name) for name, counts in columns.items() if settles_labels(*counts))
+    return tuple(_OUTCOME.format(name, option) for name, counts in columns.items() if settles_labels(*counts))
+
+
+def outcome_of_groups(columns: Sequence[str], tables: Iterable[Table]) -> tuple[str, ...]:
+    """Say that a column of groups settles the label."""
+    counts = np.array([(one.total_rows, one.total_positive_rows) for one in tables]).reshape(-1, 2)
+    rows, ones = counts.T
+    return outcome_notes({columns[0]: (rows, ones)}, option="--by") if len(columns) == 1 else ()

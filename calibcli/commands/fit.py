@@ -6,7 +6,13 @@ from contextlib import suppress
 
 import numpy as np
 
-from calibcli.commands.cutting import cut_columns, outcome_notes, rows_again, spelling_notes
+from calibcli.commands.cutting import (
+    cut_columns,
+    outcome_notes,
+    outcome_of_groups,
+    rows_again,
+    spelling_notes,
+)
 from calibcli.commands.gathering import RAW, Gathered, SecondPass, changed_meanwhile, selection_notes
 from calibcli.commands.reading import group_notes, read_tables, rounding_notes
 from calibcli.commands.scale_checks import read_notes, repeated_notes, sure_notes
@@ -266,6 +272,7 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
             *_of_rows(gathered),
             *group_notes(gathered),
             *_falling(members, tables),
+            *outcome_of_groups((artifact.by,), tables.values()),
             *_sure(through),
         ),
         by=artifact.by,

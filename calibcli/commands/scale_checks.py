@@ -137,6 +137,9 @@ _BEYOND = (
     "{:.0f} % of these scores lie beyond those that the map was fitted to ({}): what it makes of them no fit "
     "row has shown"
 )
+_CONFIDENCES = (
+    "; scores of 1/2 and more are confidences, whose label is whether the predicted class is right?"
+)
 _ALL_ALIKE = "all {:,} rows have the score {:.7g}, which tells none from another: is it what the model says?"
 _MIXED = "; if it is on another scale than the other columns, comparisons with it are wrong"
 _UNSURE_ROWS = "every row sums to 1, and was read as log-odds; --scale prob reads probabilities"
@@ -216,7 +219,7 @@ def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyT
 
     Before that, whether all rows have one score.
     """
-    from calibcli.stats.measures.discrimination import area_below_half, area_of_chance
+    from calibcli.stats.measures.discrimination import odd_area
 
     raw = gathered.tables["raw"]
     alike = raw.kind == "exact" and raw.distinct == 1 and raw.total_rows >= _FEWEST
@@ -225,11 +228,15 @@ def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyT
         return (*said, *_class_notes(gathered))
     tables = _tables_of_scores(gathered, further)
     said += _same_scores(tables)
-    found = {name: area_below_half(table) for name, table in tables.items()}
-    wrong = {name: _REVERSED.format(area) for name, area in found.items() if area is not None}
+    found = {name: odd_area(table) for name, table in tables.items()}
+    right = gathered.input.label == "correct"
+    wrong = {
+        name: (_REVERSED if areas[1] is None else _BY_CHANCE).format(*areas)
+        + (_CONFIDENCES if float(tables[name].score[0]) >= 1.0 / len(_LABELS) and not right else "")
+        for name, areas in found.items()
+        if areas is not None
+    }
     wrong |= {name: _PARTED for name, table in tables.items() if parts_the_labels(table)}
-    chance = {name: area_of_chance(table) for name, table in tables.items()}
-    wrong |= {name: _BY_CHANCE.format(*areas) for name, areas in chance.items() if areas is not None}
     said += [f"column {name!r}: {one}" if further else one for name, one in wrong.items()]
     weights = weights_by_label(raw)
     said += [] if weights is None else [_BY_LABELS.format(*map(number_words, weights))]
@@ -239,17 +246,12 @@ def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyT
 def _same_scores(tables: Mapping[str, "Table"]) -> list[str]:
     """Return which columns are copies of one before them; of few values, scores may well be alike."""
     said: list[str] = []
-    several = {name: one for name, one in tables.items() if one.distinct >= _FEWEST_VALUES}
-    for name, one in several.items():
-        for earlier, other in several.items():
-            if earlier == name:
-                break
-            if all(
-                np.array_equal(*pair)
-                for pair in ((one.score, other.score), (one.rows, other.rows), (one.positive, other.positive))
-            ):
-                said.append(_SAME_SCORES.format(earlier, name))
-                break
+    known: dict[int, str] = {}
+    for name, one in tables.items() if len(tables) > 1 else ():
+        if one.distinct >= _FEWEST_VALUES:
+            content = hash((one.score.tobytes(), one.rows.tobytes(), one.positive.tobytes()))
+            earlier = known.setdefault(content, name)
+            said += [] if earlier == name else [_SAME_SCORES.format(earlier, name)]
     return said
 
 
@@ -259,7 +261,7 @@ _MOST_RANKED = 100
 
 def _class_notes(gathered: "Gathered") -> list[str]:
     """Return that labels may be predictions, or columns those of other classes."""
-    from calibcli.stats.measures.discrimination import area_below_half
+    from calibcli.stats.measures.discrimination import odd_area
 
     raw, source = gathered.tables["raw"], gathered.input.classes
     missed = float((raw.weight * (1.0 - raw.score)).sum())
@@ -270,8 +272,8 @@ def _class_notes(gathered: "Gathered") -> list[str]:
     if extras is None or len(names) > _MOST_RANKED:
         return []
     tables = extras.rest.tables()
-    areas = {name: area_below_half(table) for name, table in tables.items()}
-    below = {repr(name): area for name, area in areas.items() if area is not None}
+    areas = {name: odd_area(table) for name, table in tables.items()}
+    below = {repr(name): one[0] for name, one in areas.items() if one is not None and one[1] is None}
     said = [_RANKS_CLASSES.format(" and of ".join(list(below)[:3]), min(below.values()))] if below else []
     for name, table in tables.items():
         expected = float(table.weight @ table.score)
@@ -329,7 +331,7 @@ def tied_alike(table: "Table") -> tuple[int, str, int] | None:
 
     Two rows of one score differ as often, if rows are independent and rates do not jump.
     """
-    if table.kind != "exact" or table.distinct < _FEWEST_UNLIKE:
+    if table.kind != "exact" or not _FEWEST_UNLIKE <= table.distinct < table.total_rows:
         return None
     share = table.positive_rows / table.rows
     unlike = share[:-1] + share[1:] - 2.0 * share[:-1] * share[1:]

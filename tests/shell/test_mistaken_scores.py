@@ -195,6 +195,18 @@ def test_scores_beside_the_labels_of_other_rows_are_asked_about(run: Run, tmp_pa
             assert (said in shown) == expected, (words, one, outcome)
 
 
+def test_confidences_beside_the_class_itself_are_asked_about(run: Run, tmp_path: Path) -> None:
+    """Of two classes the larger probability is no probability of label 1, whose rate may fall or stay."""
+    score, label = _customers(900)
+    larger = np.maximum(score, 1.0 - score)
+    right = (score > 0.5) == label
+    path = in_csv(tmp_path / "rows.csv", {"s": larger, "y": label, "right": right})
+    said = "scores of 1/2 and more are confidences, whose label is whether the predicted class is right?"
+    for outcome in ("y", "right"):
+        shown = " ".join(run("measure", path, "-s", "s", "-y", outcome, "-m", "bias").out.split())
+        assert (said in shown) == (outcome == "y")
+
+
 def test_predicted_labels_are_said_of_every_score_and_before_a_gate(run: Run, tmp_path: Path) -> None:
     """Of two scores the second was passed over, and rows for a gate were planned by them."""
     score, label = _customers(200)

@@ -266,6 +266,10 @@ def test_columns_that_settle_the_label_are_named(run: Run, tmp_path: Path) -> No
         text = ended.out + ended.err
         assert said in text
         assert text.count("settles the label") == 1
+    for command, *more in (["measure"], ["verify", "--max-ece", "0.9"], ["fit", "-o", tmp_path / "map"]):
+        for by in ("repaid", "part"):
+            ended = run(command, path, "--by", by, *more, *(["--force"] if command == "fit" else []))
+            assert (said in ended.out + ended.err) == (by == "repaid")
     few = in_csv(frame.head(15), tmp_path / "few.csv")
     assert "settles the label" not in run("segments", few, *on).out
 

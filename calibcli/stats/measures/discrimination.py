@@ -63,12 +63,18 @@ def gini(table: Table, *, confidence: float = 0.95) -> Estimate:
     return on_line(auroc(table, confidence=confidence), MeasureName.GINI, slope=2.0, offset=-1.0)
 
 
-# An area is clearly below one half by so many standard errors of ranks by chance, and by so much.
+# An area is clearly below one half by so many standard errors of ranks by chance, and by so much; it is about
+# one half within half as many. Of scores that are right it would be so many larger, and so much.
 _STANDARD_ERRORS, _CLEARLY = 4.0, 0.05
+_FAR_ERRORS, _FAR = 6.0, 0.15
 
 
-def area_below_half(table: Table) -> float | None:
-    """Return the area under the ROC curve where it is clearly below one half; else None.
+def odd_area(table: Table) -> tuple[float, float | None] | None:
+    """Return the area under the ROC curve where the score ranks the wrong way, or by chance alone.
+
+    Returns:
+        The area alone where it is clearly below one half. Where it is about one half, and far larger on
+        average if the scores are right, that as well. Else None.
 
     References:
         Mann & Whitney (1947), Annals of Mathematical Statistics 18, for its variance by chance, which ties
@@ -79,27 +85,12 @@ def area_below_half(table: Table) -> float | None:
         return None
     error = math.sqrt((rows + 1.0) / (12.0 * ones * (rows - ones)))
     area = _Ranked.of(table.positive, table.weight - table.positive).area
-    return area if 0.5 - area > max(_CLEARLY, _STANDARD_ERRORS * error) else None
-
-
-# Of scores that were right the area would be so many standard errors larger, and so much.
-_FAR_BELOW, _FAR = 6.0, 0.15
-
-
-def area_of_chance(table: Table) -> tuple[float, float] | None:
-    """Return the area under the ROC curve and what it is on average if the scores are right, where that is
-    far larger and the area about one half; else None.
-    """
-    ones, rows = table.total_positive_rows, table.total_rows
-    if table.weighted or not 0 < ones < rows:
-        return None
-    error = math.sqrt((rows + 1.0) / (12.0 * ones * (rows - ones)))
-    area = _Ranked.of(table.positive, table.weight - table.positive).area
+    if 0.5 - area > max(_CLEARLY, _STANDARD_ERRORS * error):
+        return area, None
     if abs(area - 0.5) > min(_CLEARLY, _STANDARD_ERRORS / 2.0 * error):
         return None
-    expected = _if_calibrated(table)[0]
-    far = expected is not None and expected - area > max(_FAR, _FAR_BELOW * error)
-    return (area, expected) if expected is not None and far else None
+    right = _if_calibrated(table)[0]
+    return None if right is None or right - area <= max(_FAR, _FAR_ERRORS * error) else (area, right)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

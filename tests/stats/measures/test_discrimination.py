@@ -14,11 +14,11 @@ from calibcli.stats.bounds.means import Values
 from calibcli.stats.measures.bias import bias, observed_over_expected
 from calibcli.stats.measures.discrimination import (
     RiskCoverage,
-    area_below_half,
     aurc,
     auroc,
     cutoff_for,
     gini,
+    odd_area,
 )
 from calibcli.stats.table import ScoreTable, Weighing
 
@@ -345,18 +345,21 @@ def weight_at(u: np.ndarray, most: int | None) -> np.ndarray:
 
 
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(20, 400), steepness=st.sampled_from([-3.0, 0.0, 3.0]))
-def test_an_area_below_half_is_the_one_measured(seed: int, rows: int, steepness: float) -> None:
-    """It is told of only where the whole interval lies below one half, never of the reversed score too."""
+def test_an_odd_area_is_the_one_measured(seed: int, rows: int, steepness: float) -> None:
+    """Told where the whole interval lies below one half, never of the reversed score too, or at one half."""
     rng = np.random.default_rng(seed)
     score = np.round(rng.random(rows), 2)
     label = rng.random(rows) < 1.0 / (1.0 + np.exp(-steepness * (score - 0.5)))
-    found = area_below_half(ScoreTable.from_rows(score, label))
+    found = odd_area(ScoreTable.from_rows(score, label))
     if found is not None:
         measured = auroc(ScoreTable.from_rows(score, label))
-        assert measured.value == found
+        assert measured.value == found[0]
         assert measured.interval is not None
-        assert measured.interval.ends[1] < 0.5
-        assert area_below_half(ScoreTable.from_rows(1.0 - score, label)) is None
+        if found[1] is None:
+            assert measured.interval.ends[1] < 0.5
+            assert odd_area(ScoreTable.from_rows(1.0 - score, label)) is None
+        else:
+            assert (measured.interval.ends[0] < 0.5, found[1]) == (True, measured.null)
 
 
 @pytest.mark.parametrize("seed", [34, 142])
