@@ -50,7 +50,7 @@ from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, RowRequest, RowsInMemory, as_one, bytes_of, refuse_any_sum
 from calibcli.options.segmenting import Cutting, FitCutting
 from calibcli.reports.maps import ClassFitReport, FitReport, GroupFit
-from calibcli.show.words import first_of, quoted, rounded_words
+from calibcli.show.words import quoted, rounded_words
 from calibcli.stats.measures.scores import brier, log_error, log_loss, mean_loss, squared_error
 from calibcli.stats.numerics import ExactSum, stream
 from calibcli.stats.recalibrators import Recalibrator, distinct_outputs
@@ -61,6 +61,7 @@ from calibcli.stats.recalibrators.classes import (
     least_of,
     require_several,
 )
+from calibcli.stats.recalibrators.classes.members import notes_of
 from calibcli.stats.recalibrators.family import class_recalibrator_class, fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.newton import logistic, logit
 from calibcli.stats.recalibrators.segments import (
@@ -214,9 +215,6 @@ def _mean_loss(table: Table, loss: FitLoss) -> float:
     return (brier if loss is FitLoss.BRIER else log_loss)(table, confidence=None).value
 
 
-# A fall by less is one of the last digits.
-_ROUNDED = 1e-12
-
 _WITHOUT_NOISE = "The loss after is that of the curve; the noise that apply adds to each score raises it."
 
 
@@ -271,8 +269,8 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
             *whole.fit.notes,
             *_of_rows(gathered),
             *group_notes(gathered),
-            *_falling(members, tables),
             *outcome_of_groups((artifact.by,), tables.values()),
+            *_notes_of_groups(artifact),
             *_sure(through),
         ),
         by=artifact.by,
@@ -314,17 +312,17 @@ def _sure(through: Through) -> tuple[str, ...]:
     return (f"{rows:,} of the fit rows {'gets' if rows == 1 else 'get'} {ends}: {cost}.",)
 
 
-def _falling(members: Mapping[str, Artifact], tables: Mapping[str, Table]) -> tuple[str, ...]:
-    """Return which groups' own maps fall somewhere among their scores; other notes are of the map of all."""
-    found = [
-        quoted(key)
-        for key, one in sorted(members.items())
-        if bool((np.diff(one.recalibrator.predict(tables[key].score)) < -_ROUNDED).any())
-    ]
-    if not found:
-        return ()
-    many = f"{len(found):,} of {len(members):,} groups with a map of their own"
-    return (f"In {many} some higher scores get a lower probability: {first_of(found, 3)}.",)
+def _notes_of_groups(artifact: GroupArtifact) -> tuple[str, ...]:
+    """Return what is to be read of the groups' own maps, and not of that of all rows."""
+    said = set(artifact.pooled.recalibrator.notes)
+    maps = {key: one.recalibrator for key, one in sorted(artifact.members.items())}
+    return notes_of(
+        {
+            f"{quoted(artifact.by)} = {quoted(key)}": one
+            for key, one in maps.items()
+            if not said.issuperset(one.notes)
+        }
+    )
 
 
 def _report(gathered: Gathered, method: FitMethod, record: FitRecord) -> FitReport:
