@@ -720,12 +720,17 @@ def test_groups_that_nothing_is_concluded_about_say_why(run: Run, tmp_path: Path
         (("a01", "a1"), False),
         (("10", "100"), False),
         (("0", "00.5"), False),
+        (("2024-01-05", "06/01/2024"), True),
+        (("2024-01", "02/2024"), True),
+        (("2024-01-05", "2024-02-06"), False),
+        (("1990-1999", "2000-2009"), False),
+        (("1.2.3", "1.12.4"), False),
     ],
 )
 def test_groups_that_differ_in_how_a_number_is_written_are_said(
     values: tuple[str, str], *, alike: bool
 ) -> None:
-    """A month was two groups where one file wrote its zero; versions and codes are what they are."""
+    """A month was two groups where one file wrote its zero or the year last; versions are what they are."""
     said = alike_notes("month", [*values, "other"])
     listed = ", ".join(map(repr, values))
     assert said == ((f"column 'month': {listed} {ALIKE}",) if alike else ())
