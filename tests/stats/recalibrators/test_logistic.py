@@ -71,6 +71,20 @@ def test_rows_behind_a_grid_give_the_fit_of_the_exact_table(kind: str, many: Col
     assert passed.to_dict()["gradient"] < 1e-9  # type: ignore[operator]
 
 
+@every_kind
+def test_frequencies_behind_a_grid_count_as_rows(kind: str) -> None:
+    """A row of frequency 3 and three rows give the same bits, and the fit of the exact table."""
+    rng = np.random.default_rng(2)
+    score = rng.random(3_000)
+    label = rng.random(3_000) < score
+    counts = rng.integers(0, 4, 3_000)
+    table = ScoreTable.from_rows(score, label, Weighing(counts=counts))
+    repeated = HeldRows(np.repeat(score, counts), np.repeat(label, counts))
+    counted = fit(kind, table, HeldRows(score, label, counts), grid=True)
+    assert counted == fit(kind, table, repeated, grid=True)
+    np.testing.assert_allclose(numbers(counted), numbers(fit(kind, table)), rtol=0, atol=1e-9)
+
+
 def test_rows_are_not_asked_for_beside_an_exact_table() -> None:
     """Where nothing was rounded there is nothing to mend."""
     table = drawn()
