@@ -15,7 +15,7 @@ from calibcli.commands.cutting import (
 )
 from calibcli.commands.gathering import RAW, Gathered, SecondPass, changed_meanwhile, selection_notes
 from calibcli.commands.reading import group_notes, read_tables, rounding_notes
-from calibcli.commands.scale_checks import read_notes, repeated_notes, sure_notes
+from calibcli.commands.scale_checks import ORDER_OF_CLASSES, read_notes, repeated_notes, sure_notes
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.engines import default_workers
 from calibcli.data.intake import Rows as ReadRows
@@ -813,6 +813,8 @@ def _record(
     changed, confidence = 0, RunningTable()
     of_class = np.zeros(len(rows.classes), np.int64)
     expected, variance = np.zeros(len(rows.classes)), np.zeros(len(rows.classes))
+    # Of the probabilities before the map: sums, sums of squares, and sums over the rows of the class itself.
+    given = np.zeros((3, len(rows.classes)))
     for block in rows.blocks():
         weight = block.weights
         times = block.weighing.times(block.label.size)
@@ -832,11 +834,18 @@ def _record(
         confidence.add_rows(largest, never, Weighing(block.weighing.counts))
         changed += int(times[predicted[0] != predicted[1]].sum())
         np.add.at(of_class, block.label, times)
+        given[0] += times @ sides[0]
+        given[1] += times @ np.square(sides[0])
+        np.add.at(given[2], block.label, times * sides[0][np.arange(times.size), block.label])
         expected += times @ sides[1]
         variance += times @ (sides[1] * (1.0 - sides[1]))
     whole = total.exact()
     if not table.weighted:
-        notes = (*notes, *_off_on_average(rows.classes, of_class, expected, variance))
+        notes = (
+            *notes,
+            *_of_other_classes(rows.classes, of_class, given),
+            *_off_on_average(rows.classes, of_class, expected, variance),
+        )
     before, after = (
         math.inf if some else float(one.exact() / whole) for one, some in zip(losses, certain, strict=True)
     )
@@ -854,6 +863,27 @@ def _record(
         score_quantiles=score_quantiles(table),
         output_quantiles=score_quantiles(confidence.table()),
     )
+
+
+# A probability is clearly lower where its class is the label by so many standard errors, and by so much.
+_ERRORS_BELOW, _CLEARLY_BELOW = 6.0, 0.02
+
+
+def _of_other_classes(classes: Sequence[str], observed: Integers, given: Floats) -> tuple[str, ...]:
+    """Say which classes have the lower probabilities where they are the label, as columns of others do."""
+    total = observed.sum()
+    some = (observed > 0) & (observed < total)
+    every, squares, own = given[:, some]
+    here, elsewhere = own / observed[some], (every - own) / (total - observed[some])
+    spread = np.maximum(squares / total - (every / total) ** 2, 0.0)
+    error = np.sqrt(spread * (1.0 / observed[some] + 1.0 / (total - observed[some])))
+    below = elsewhere - here > np.maximum(_ERRORS_BELOW * error, _CLEARLY_BELOW)
+    if not below.any():
+        return ()
+    names = [repr(name) for name, is_so in zip(np.array(classes)[some].tolist(), below, strict=True) if is_so]
+    which, first = " and of ".join(names[:3]), int(np.argmax(below))
+    means = f"(of the first {here[first]:.3g} on average, and {elsewhere[first]:.3g} elsewhere)"
+    return (f"the probability of {which} is lower where that is the label {means}: {ORDER_OF_CLASSES}",)
 
 
 # Where labels follow the outputs a class is said to be off with at most this probability; smaller shares of

@@ -125,10 +125,8 @@ _ALL_RIGHT = (
     "the most probable class of every row is its label, where {:,.0f} rows should miss it if probabilities "
     "are right: are the labels those that the model predicts, or does it know them?"
 )
-_RANKS_CLASSES = (
-    "the higher the probability of {}, the rarer the class (AUROC {:.3g}): do the columns stand for these "
-    "classes, in this order?"
-)
+ORDER_OF_CLASSES = "do the columns stand for these classes, in this order?"
+_RANKS_CLASSES = "the higher the probability of {}, the rarer the class (AUROC {:.3g}): " + ORDER_OF_CLASSES
 _NEVER_SEEN = (
     "no label is {}, where {:,.0f} rows should be of it if probabilities are right: is that the column of "
     "another class?"

@@ -777,6 +777,9 @@ def test_columns_of_other_classes_and_labels_that_a_model_predicts_are_asked_abo
     rows = {f"p_{name}": one for name, one in zip(names, share.T, strict=True)} | {"label": label}
     path = in_csv(tmp_path / "rows.csv", change(rows, names[share.argmax(axis=1)]))
     shown = " ".join(run("measure", path, "--probs", "p_*", "-m", "ece,classwise_ece", code=0).out.split())
+    fitted = run("fit", path, "--probs", "p_*", "--multiclass", "structured", "-o", tmp_path / "map.json")
+    swapped = said is not None and said.startswith("the higher")
+    assert ("the probability of 'a' and of 'b' is lower where that is the label" in fitted.err) == swapped
     asked = ("the higher the probability", "most probable class of every", "no label is")
     assert [one for one in asked if one in shown] == [one for one in asked if said and one in said]
     assert said is None or said in shown
