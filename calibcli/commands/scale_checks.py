@@ -112,7 +112,7 @@ _RESAMPLED = (
 _TIED_ALIKE = (
     "{:,} scores are those of several rows each, and {} both labels, where labels of neighbouring scores "
     "differ {:,} times: were rows repeated, as by a join, or are several of one person? Then intervals are "
-    "too narrow: `measure --cluster` takes what such rows have in common"
+    "too narrow: `measure --cluster` and `fit --group` take what such rows have in common"
 )
 _BY_CHANCE = (
     "the score tells label 1 from others no better than chance (AUROC {:.3g}; {:.3g} if it were right): do "
