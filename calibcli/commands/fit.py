@@ -13,14 +13,11 @@ from calibcli.commands.cutting import (
     rows_again,
     spelling_notes,
 )
-from calibcli.commands.gathering import RAW, Gathered, SecondPass, changed_meanwhile, selection_notes
+from calibcli.commands.gathering import RAW, Gathered, SecondPass, selection_notes
 from calibcli.commands.reading import group_notes, read_tables, rounding_notes
 from calibcli.commands.scale_checks import ORDER_OF_CLASSES, read_notes, repeated_notes, sure_notes
-from calibcli.data.columns import ResolvedColumns
 from calibcli.data.engines import default_workers
-from calibcli.data.intake import Rows as ReadRows
-from calibcli.data.readers import Fragment
-from calibcli.data.tally import NOTHING, ExtrasRequest, intake_of, taken
+from calibcli.data.tally import NOTHING, ExtrasRequest
 from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
@@ -656,18 +653,16 @@ _BYTES = 8
 
 @dataclass(slots=True)
 class ClassSource:
-    """Rows of an input that can be read again; `rows` counts those of the first pass, dropped ones too."""
+    """Rows of an input that can be read again."""
 
-    fragments: Sequence[Fragment]
-    resolved: Mapping[str, ResolvedColumns]
-    rows: int
+    again: SecondPass
     memory: int
     workers: int = 1
     _kept: list[ClassBlock] = field(default_factory=list)
 
     @property
     def classes(self) -> tuple[str, ...]:
-        return self.resolved[self.fragments[0].path].classes
+        return self.again.resolved[self.again.fragments[0].path].classes
 
     @property
     def in_memory(self) -> bool:
@@ -679,7 +674,7 @@ class ClassSource:
 
     @property
     def _size(self) -> int:
-        return _BYTES * self.rows * len(self.classes)
+        return _BYTES * self.again.rows * len(self.classes)
 
     def blocks(self) -> Iterator[ClassBlock]:
         """Yield all rows, in the order of the input."""
@@ -688,35 +683,14 @@ class ClassSource:
             return
         kept: list[ClassBlock] = []
         keeps = 3 * self._size <= self.memory
-        seen = 0
-        for fragment in self.fragments:
-            columns = self.resolved[fragment.path]
-            intake = intake_of(columns, shown=fragment.shown, first_row=fragment.first_row)
-            for rows in taken(fragment, intake, columns):
-                block = None if rows is None else _block(rows)
-                if block is None:
-                    continue
-                if keeps:
-                    kept.append(block)
-                yield block
-            seen += intake.findings.rows
-        if seen != self.rows:
-            raise changed_meanwhile(self.fragments[0], self.rows, seen)
+        for rows in self.again.in_turn():
+            if rows.classes is None or not rows.classes.label.size:
+                continue
+            block = ClassBlock(rows.classes.probability, rows.classes.label, rows.weighing)
+            if keeps:
+                kept.append(block)
+            yield block
         self._kept = kept
-
-
-def _block(rows: ReadRows) -> ClassBlock | None:
-    if rows.classes is None or not rows.classes.label.size:
-        return None
-    return ClassBlock(rows.classes.probability, rows.classes.label, rows.weighing)
-
-
-def source_of(gathered: Gathered, *, memory: int, workers: int = 1) -> ClassSource:
-    again = gathered.again
-    if again is None:
-        msg = "these rows were not gathered to be read again"
-        raise TypeError(msg)
-    return ClassSource(again.fragments, again.resolved, again.rows, memory, workers)
 
 
 def inner_method(method: ClassMethod, inner: FitMethod | None) -> RecalibratorName:
@@ -743,7 +717,7 @@ def fit_class_files(
     _refuse_misled_classes(columns, options, how)
     gathered = read_tables(rows, extras_request=ExtrasRequest(classes=method.facts.from_tables), twice=True)
     workers = default_workers() if how.jobs is None else max(1, how.jobs)
-    source = source_of(gathered, memory=bytes_of(how.memory), workers=workers)
+    source = ClassSource(rows_again(gathered), bytes_of(how.memory), workers)
     options = replace(options, least=least_of(columns.read_as))
     recalibrator = class_recalibrator_class(method).fit(method, _tables(gathered, source), options=options)
     notes = (*selection_notes(gathered.input), *read_notes(gathered), *recalibrator.notes)

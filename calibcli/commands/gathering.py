@@ -672,13 +672,23 @@ class SecondPass:
                 yield found[1]
             # What pyarrow keeps of the memory of batches that are done with.
             pa.default_memory_pool().release_unused()
-            if rows != self.rows:
-                raise changed_meanwhile(self.fragments[0], self.rows, rows)
+            self._refuse_others(rows)
 
+    def in_turn(self) -> Iterator[Rows]:
+        """Yield the rows as they are read, in the order of the input."""
+        seen = 0
+        for fragment in self.fragments:
+            columns = self.resolved[fragment.path]
+            intake = intake_of(columns, shown=fragment.shown, first_row=fragment.first_row)
+            yield from (rows for rows in taken(fragment, intake, columns) if rows is not None)
+            seen += intake.findings.rows
+        self._refuse_others(seen)
 
-def changed_meanwhile(fragment: Fragment, first: int, then: int) -> InputProblem:
-    msg = f"{shown_path(fragment.path)} changed while it was read: {first:,} rows at first, then {then:,}"
-    return InputProblem(msg, "run again when nothing writes to it")
+    def _refuse_others(self, rows: int) -> None:
+        if rows != self.rows:
+            changed = f"{shown_path(self.fragments[0].path)} changed while it was read"
+            msg = f"{changed}: {self.rows:,} rows at first, then {rows:,}"
+            raise InputProblem(msg, "run again when nothing writes to it")
 
 
 def _summed(work: RowWork, batches: Iterator[Rows]) -> Integers:

@@ -119,8 +119,16 @@ def with_classes_of_map(rows: Request, *, maps: Sequence[DocumentSource] = ()) -
 def read_evaluation(
     rows: RowRequest, *, twice: bool = False, extras_request: ExtrasRequest = NOTHING
 ) -> Gathered:
-    if rows.artifact is not None:
-        return _read_through(rows.artifact, rows, twice=twice, extras_request=extras_request)
+    """Read the rows, through the map where one is named, with what is to be said of them."""
+    if rows.artifact is None:
+        gathered = _read_unmapped(rows, twice=twice, extras_request=extras_request)
+    else:
+        gathered = _read_through(rows.artifact, rows, twice=twice, extras_request=extras_request)
+    one_alone = () if extras_request.classes else two_classes_notes(gathered.input, gathered.resolved.classes)
+    return replace(gathered, notes=(*gathered.notes, *one_alone, *group_notes(gathered)))
+
+
+def _read_unmapped(rows: RowRequest, *, twice: bool, extras_request: ExtrasRequest) -> Gathered:
     rows.columns.refuse_unseen()
     scores: Transforms = {RAW: None, **dict.fromkeys(extras_request.columns)}
     gathered = read_tables(rows, transforms=scores, extras_request=extras_request, twice=twice)
@@ -129,8 +137,7 @@ def read_evaluation(
         key: names[at] for key, at in extras_request.columns.items() if key not in extras_request.where
     }
     notes = repeated_notes(gathered) + read_notes(gathered, further) + sure_notes(gathered, further)
-    notes += () if extras_request.classes else two_classes_notes(gathered.input, gathered.resolved.classes)
-    return replace(gathered, notes=(*notes, *group_notes(gathered)))
+    return replace(gathered, notes=notes)
 
 
 def group_notes(gathered: Gathered) -> tuple[str, ...]:
@@ -185,9 +192,7 @@ def _read_through(
         gathered.paired.reach |= reach_between([loaded.recalibrator], gathered.tables[RAW])
     refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
     scales = () if scale is not None else table_scale_notes(gathered, loaded)
-    labels = repeated_notes(gathered) + label_notes(gathered)
-    labels += () if extras_request.classes else two_classes_notes(gathered.input, gathered.resolved.classes)
-    notes = (*loaded.doubts, *scales, *labels, *group_notes(gathered))
+    notes = (*loaded.doubts, *scales, *repeated_notes(gathered), *label_notes(gathered))
     return replace(gathered, artifact=loaded, through=path, outputs=outputs, notes=notes)
 
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibcli.commands.fit import source_of
+from calibcli.commands.cutting import rows_again
+from calibcli.commands.fit import ClassSource
 from calibcli.commands.reading import read_tables
 from calibcli.data.columns import Header, columns_of_classes
 from calibcli.errors import InputProblem, UsageProblem
@@ -48,7 +49,7 @@ def read(*paths: str, probs: str = "p_*", **requested: Any) -> ClassBlock:
     gathered = read_tables(
         RowRequest(paths, Columns(label="label", several=several, **requested)), twice=True
     )
-    blocks = list(source_of(gathered, memory=bytes_of("64MiB")).blocks())
+    blocks = list(ClassSource(rows_again(gathered), bytes_of("64MiB")).blocks())
     return ClassBlock(
         np.concatenate([one.probability for one in blocks]), np.concatenate([one.label for one in blocks])
     )
