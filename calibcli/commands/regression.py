@@ -15,7 +15,7 @@ from calibcli.options.numerals import in_full
 from calibcli.options.rows import DocumentSource
 from calibcli.options.rules import Rule
 from calibcli.reports.measure import SCHEMA, measure_in
-from calibcli.stats.bounds import FROM_BOTH, Interval, stated
+from calibcli.stats.bounds import FROM_BOTH, Interval, stated, why_none
 from calibcli.stats.gates.claim import Bounds, Ground, Verdict
 from calibcli.stats.gates.other_rules import bounded
 from calibcli.stats.measures import HOEFFDING, ClassEstimate, Estimate
@@ -263,8 +263,7 @@ def _verdicts(
         claim = ground.claim_of(rule, measure=f"{name.value} - baseline")
         verdict = found.verdict(table, claim, ground)
         if verdict.outcome is VerdictName.INCONCLUSIVE and verdict.reason is None:
-            none = (one for one in found.assumptions if one.startswith(("no interval", "no difference")))
-            verdict = replace(verdict, reason=next(none, None))
+            verdict = replace(verdict, reason=next(iter(why_none(found.assumptions)), None))
         verdicts[key] = verdict
     return verdicts
 

@@ -151,9 +151,11 @@ _STRONG = "Strong calibration, for every combination of predictors: scores and l
 
 def _of_clusters(report: "MeasureReport") -> str:
     """Return which intervals allow for clusters, or why even those are missing."""
+    from calibcli.stats.bounds import why_none
+
     brier = [text for one in report.measures if one.name is MeasureName.BRIER for text in one.assumptions]
-    none = next((text for text in brier if text.startswith("no interval: ")), None)
-    said = _OF_CLUSTERS if none is None else none.replace(":", " here allows for it:", 1)
+    none = why_none(brier)
+    said = none[0].replace(":", " here allows for it:", 1) if none else _OF_CLUSTERS
     return f"Rows of one cluster are dependent: {said}."
 
 

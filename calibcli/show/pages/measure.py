@@ -75,6 +75,7 @@ from calibcli.show.words import (
     three,
     valid_for,
 )
+from calibcli.stats.bounds import why_none
 from calibcli.stats.bounds.means import METHOD
 from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.measures import (
@@ -495,9 +496,6 @@ def _bar(curve: ReliabilityCurve, k: int, ticks: tuple[float, ...]) -> Bar:
     return Bar(float(bins.score[k]), float(bins.rate[k]), *ends, ticks)
 
 
-_UNBOUNDED = "no interval"
-
-
 def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
     """Return the page of a measurement; `verbose` adds a sentence and the assumptions of every line."""
     top = paragraph(*pages.read_lines(report, *cluster_lines(report.clusters), verbose=verbose))
@@ -712,8 +710,8 @@ def _largest(report: MeasureReport, errors: tuple[TopError, ...]) -> tuple[Block
     notes = [_OF_TOP.format(valid="valid at any sample size" if exact else "large-sample")]
     if any(one.rows_alone for one in errors):
         notes.append("Rows alone in their cell do not count: where they are many, take fewer --bins.")
-    without = (text for one in errors for text in one.assumptions if text.startswith("no interval"))
-    notes += [f"{capital(text)}." for text in dict.fromkeys(without)]
+    without = dict.fromkeys(text for one in errors for text in why_none(one.assumptions))
+    notes += [f"{capital(text)}." for text in without]
     title = Line("The k largest probabilities together", Tone.TITLE)
     caption = f"Errors of the k largest probabilities of {_named(report.input)}"
     return paragraph(title), grid_of(errors, cells, notes, caption=caption)
@@ -801,7 +799,7 @@ def _valid(estimate: Estimate | ClassEstimate, report: MeasureReport) -> str:
     """Return what a reader may rely on of an interval, or why there is none."""
     interval = estimate.interval
     if interval is None:
-        return "; ".join(one for one in estimate.assumptions if one.startswith(_UNBOUNDED))
+        return "; ".join(why_none(estimate.assumptions))
     at = "" if interval.confidence == report.confidence else f"; at {percent(interval.confidence)}"
     return f"{valid_for(interval, rough=roughness(estimate))}{at}"
 
@@ -846,7 +844,7 @@ def _how(estimate: Estimate | ClassEstimate, report: MeasureReport) -> str:
     parts = [str(estimate.details[key]) for key in ("partition",) if key in estimate.details]
     interval = estimate.interval
     if interval is None:
-        return "; ".join([*parts, *(one for one in estimate.assumptions if one.startswith(_UNBOUNDED))])
+        return "; ".join([*parts, *why_none(estimate.assumptions)])
     sort = "finite-sample" if interval.finite_sample else "approximate"
     parts += [interval.method, f"{interval.target.value}, {sort}"]
     if interval.confidence != report.confidence:

@@ -1,7 +1,7 @@
 """Intervals, and p-values of several tests, that know nothing of calibration."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal
 
 from calibcli.codec import AnyNumber, Chance, Declared
@@ -10,6 +10,9 @@ from calibcli.values import dataclass
 
 # What an interval of a difference is called that takes no row of the two scores together.
 FROM_BOTH = "Bonferroni of both intervals"
+
+# How an assumption begins that says why there is no interval, or no difference.
+_NONE = "no interval", "no difference"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,11 @@ class Interval(Declared):
 def stated(end: float | None) -> float | None:
     """Return an end of an interval, or None where it excludes nothing."""
     return end if end is not None and math.isfinite(end) else None
+
+
+def why_none(assumptions: Iterable[str]) -> list[str]:
+    """Return which of some assumptions say why there is no interval, or no difference."""
+    return [one for one in assumptions if one.startswith(_NONE)]
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:

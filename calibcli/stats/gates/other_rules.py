@@ -20,7 +20,7 @@ from calibcli.names import (
 )
 from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
-from calibcli.stats.bounds import Interval, stated
+from calibcli.stats.bounds import Interval, stated, why_none
 from calibcli.stats.bounds.proportion import hoeffding_deviation
 from calibcli.stats.gates.claim import NO_CONFIDENCE, ONE_LOOK, Bounds, Claim, Ground, Verdict, fewer_rows
 from calibcli.stats.measures import (
@@ -61,13 +61,13 @@ def measured(name: MeasureName, table: Table, bins: Bins, *, confidence: float) 
     return measure_named(name, table, settings=settings)
 
 
-def why_none(estimate: Estimate | ClassEstimate) -> str:
+def why_unbounded(estimate: Estimate | ClassEstimate) -> str:
     """Return why these rows give no interval, or no value."""
-    reasons = [one.removeprefix(_NO_INTERVAL) for one in estimate.assumptions if one.startswith(_NO_INTERVAL)]
-    undefined = (
+    if reasons := why_none(estimate.assumptions):
+        return reasons[0].removeprefix(_NO_INTERVAL)
+    return (
         "it is undefined for these rows" if math.isnan(estimate.value) else "these rows give no bound of it"
     )
-    return reasons[0] if reasons else undefined
 
 
 def ends_of(estimate: Estimate | ClassEstimate) -> Bounds:
@@ -126,7 +126,7 @@ def verdict_by_ends(
     """Return a verdict by bounds, or none for the reason that few rows give."""
     outcome, reason = claim.by_bounds(lower=ends.lower, upper=ends.upper), few
     if reason is None and ends.lower is None and ends.upper is None:
-        reason = why_none(estimate)
+        reason = why_unbounded(estimate)
     if reason is not None:
         outcome = VerdictName.INCONCLUSIVE
     elif outcome is VerdictName.INCONCLUSIVE:
@@ -150,7 +150,7 @@ def verdict_by_value(
     claim: Claim, estimate: Estimate | ClassEstimate, *, few: str | None, rows: int
 ) -> Verdict:
     """Return a verdict by an estimate as it is, without confidence."""
-    outcome, reason = claim.compared(estimate.value, few=few, undefined=why_none(estimate))
+    outcome, reason = claim.compared(estimate.value, few=few, undefined=why_unbounded(estimate))
     method, bins = "estimate alone, no confidence", _partition(estimate)
     found = Bounds(estimate.value, None, None, method, None, (NO_CONFIDENCE,), bins, finite_sample=False)
     return found.said(claim, outcome, reason, rows=rows)

@@ -10,7 +10,7 @@ import numpy as np
 from calibcli.errors import InputProblem
 from calibcli.names import MeasureName, Target, TestName
 from calibcli.options.numerals import rough_percent
-from calibcli.stats.bounds import Interval, stated
+from calibcli.stats.bounds import Interval, stated, why_none
 from calibcli.stats.bounds.means import METHOD
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, Estimate, TestResult
 from calibcli.stats.measures.differences import PAIRED, PAIRED_METHOD, Difference
@@ -186,7 +186,7 @@ def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) 
     details = {name: one for name, one in estimate.details.items() if not name.startswith(("kept", "safe"))}
     details["clusters"] = clusters.count
     kept = [one for one in estimate.assumptions if one not in (INDEPENDENT_ROWS, HELD_OUT)]
-    none = [one for one in kept if one.startswith("no interval")]
+    none = why_none(kept)
     interval, null = None, estimate.null
     if estimate.name not in MEANS:
         exact = estimate.interval is not None and estimate.interval.finite_sample
@@ -238,12 +238,12 @@ def clustered_difference(
     """Return the difference of two mean losses of the same rows with its interval over clusters."""
     interval = None
     if difference.value is None or not math.isfinite(difference.value):
-        none = ("no interval", "no difference")
-        reasons = [one for one in difference.assumptions if one.startswith(none)]
+        reasons = why_none(difference.assumptions)
         if difference.value is not None and difference.chance:
             # All of these rows may be of one cluster.
             difference = replace(difference, value=None)
-            reasons = [f"{one.replace(*none)}; the other says 0 or 1 too" for one in reasons]
+            told = (one.replace("no interval", "no difference") for one in reasons)
+            reasons = [f"{one}; the other says 0 or 1 too" for one in told]
     else:
         name = MeasureName(difference.name)
         sums = second.sums(name) - first.sums(name)

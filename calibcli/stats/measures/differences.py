@@ -11,7 +11,7 @@ import numpy as np
 
 from calibcli.codec import HIDDEN, INLINE, AnyNumber, Declared
 from calibcli.names import GAVE_ZERO, RANKED, ClassMeasure, ComparisonName, MeasureName, Target
-from calibcli.stats.bounds import FROM_BOTH, Interval, stated
+from calibcli.stats.bounds import FROM_BOTH, Interval, stated, why_none
 from calibcli.stats.bounds.means import METHOD, Values
 from calibcli.stats.bounds.proportion import difference_of_shares, hoeffding_deviation
 from calibcli.stats.measures import (
@@ -87,11 +87,8 @@ class Difference(Declared):
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why there is no number, no interval or no verdict, in words."""
-        return tuple(
-            text.removeprefix(UNDECIDED)
-            for text in self.assumptions
-            if text.startswith(("no interval", "no difference", UNDECIDED))
-        )
+        left_open = (one.removeprefix(UNDECIDED) for one in self.assumptions if one.startswith(UNDECIDED))
+        return (*why_none(self.assumptions), *left_open)
 
     @property
     def judged(self) -> bool:
@@ -525,7 +522,7 @@ def difference_of_intervals(
     if not math.isfinite(value):
         return Difference(first.name, None, None, assumptions)
     if one is None or two is None:
-        if not any(sentence.startswith("no interval") for sentence in assumptions):
+        if not why_none(assumptions):
             assumptions = (*assumptions, "no interval: one of the two scores has none")
         return Difference(first.name, value, None, assumptions)
     (least, most), (lowest, highest) = one.ends, two.ends
