@@ -187,18 +187,17 @@ def _sorted(column: DriftColumn, order: GroupOrder, scores: Mapping[str, float])
     """Return a column with its values in an order; intervals of numbers keep theirs, others come last."""
     if column.kind != "values":
         return column
-    names = {one: one.where.removeprefix(f"{column.name} = ") for one in column.levels}
     match order:
         case GroupOrder.WORST:
             levels = sorted(column.levels, key=lambda one: -one.psi)
         case GroupOrder.ROWS:
             levels = sorted(column.levels, key=lambda one: -one.old - one.new)
         case GroupOrder.SCORE:
-            levels = sorted(column.levels, key=lambda one: scores.get(names[one], math.inf))
+            levels = sorted(column.levels, key=lambda one: scores.get(one.name, math.inf))
         case _:
             put = by_time if order is GroupOrder.TIME else by_name
-            places = {name: place for place, name in enumerate(put(list(names.values())))}
-            levels = sorted(column.levels, key=lambda one: places[names[one]])
+            places = {name: place for place, name in enumerate(put([one.name for one in column.levels]))}
+            levels = sorted(column.levels, key=lambda one: places[one.name])
     return replace(column, levels=tuple(levels))
 
 
@@ -236,10 +235,11 @@ def _scores(name: str, tables: Sequence[Table]) -> list[RunningValues]:
 
 def _column(shift: Shift, joint: float, *, confidence: float) -> DriftColumn:
     old, new = int(shift.old.sum()), int(shift.new.sum())
-    rows = np.stack((shift.old, shift.new), axis=1).tolist()
+    rows, parts = np.stack((shift.old, shift.new), axis=1).tolist(), shift.parts.tolist()
+    levels, names = shift.levels, shift.levels.names or shift.levels.words
     return DriftColumn(
-        shift.levels.name,
-        "quantiles" if shift.levels.ends else "values",
+        levels.name,
+        "quantiles" if levels.ends else "values",
         shift.psi,
         shift.by_chance,
         shift.p_value,
@@ -247,8 +247,8 @@ def _column(shift: Shift, joint: float, *, confidence: float) -> DriftColumn:
         joint <= 1.0 - confidence,
         shift.method,
         tuple(
-            DriftLevel(words, one, other, one / old, other / new, part)
-            for words, (one, other), part in zip(shift.levels.words, rows, shift.parts.tolist(), strict=True)
+            DriftLevel(words, one, other, one / old, other / new, part, name)
+            for words, name, (one, other), part in zip(levels.words, names, rows, parts, strict=True)
         ),
         at_most=shift.drawn,
     )
@@ -260,7 +260,7 @@ def _other_notes(columns: Iterable[DriftColumn]) -> list[str]:
     """
     notes: list[str] = []
     for one in columns:
-        levels = {level.where.removeprefix(f"{one.name} = "): level for level in one.levels}
+        levels = {level.name: level for level in one.levels}
         notes += alike_notes(one.name, levels)
         rest, rows = levels.get(OTHER), sum(level.old + level.new for level in one.levels)
         if rest is not None and 2 * (counted := rest.old + rest.new) > rows:

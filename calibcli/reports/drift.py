@@ -23,6 +23,9 @@ class DriftLevel(Declared):
         "What it adds: (new share - old share) ln(new share / old share), an empty side as half a row.",
     ]
 
+    # What is compared: the value, or the condition on numbers.
+    name: Annotated[str, HIDDEN] = ""
+
     @property
     def one_sided(self) -> bool:
         """Whether it is empty on one side alone."""

@@ -172,6 +172,7 @@ class Levels:
         missing: The level of rows without a value; -1 where there are none.
         ends: Whether numbers end intervals.
         rare: The values without a level of their own; None where they are many.
+        names: What stands behind the name of the column in the words of each category.
         rounded: Whether numbers that are categories were rounded: those of rows are then rounded too.
     """
 
@@ -185,6 +186,7 @@ class Levels:
     ends: bool
     rare: tuple[str, ...] | None = ()
     rounded: bool = False
+    names: tuple[str, ...] = ()
 
     def places(self, values: Mixed) -> Integers:
         """Return the level of each row, shape (n,)."""
@@ -224,13 +226,12 @@ def _categories(
     stored = sorted(ranked[:most], key=lambda one: (isinstance(one, str), one))
     numbers = [one for one in stored if not isinstance(one, str)]
     own = {one: place for place, one in enumerate(stored) if isinstance(one, str)}
-    words = [f"{name} = {_word(one)}" for one in stored]
-    other, words = _more(words, f"{name} = {OTHER}", there=len(ranked) > most)
-    gaps, words = _more(words, f"{name} = {MISSING}", there=missing)
+    other, names = _more([_word(one) for one in stored], OTHER, there=len(ranked) > most)
+    gaps, names = _more(names, MISSING, there=missing)
     rare = tuple(sorted(map(_word, ranked[most:]))) if len(ranked) <= most + _MOST_RARE else None
     return Levels(
         name,
-        tuple(words),
+        tuple(f"{name} = {one}" for one in names),
         np.array(numbers),
         np.arange(len(numbers)),
         own,
@@ -238,6 +239,7 @@ def _categories(
         gaps,
         ends=False,
         rare=rare,
+        names=tuple(names),
     )
 
 
