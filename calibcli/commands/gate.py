@@ -428,7 +428,7 @@ def _parts(files: Sequence[InputFile], rows: RowRequest) -> tuple[tuple[Part, ..
         return tuple(each), None
     refuse_read_once(rows.inputs, "--state with --by reads it batch by batch")
     key = RAW if rows.artifact is None else RECALIBRATED
-    whole = read_evaluation(rows, extras_request=ExtrasRequest(sliced=(key,), part=True))
+    whole = read_evaluation(rows, ExtrasRequest(sliced=(key,), part=True))
     (column,), found = whole.resolved.by, whole.extras.slices[key].tables()
     counts = {name: table.total_rows for (name,), table in found.items()}
     if MISSING in counts:
@@ -466,9 +466,9 @@ def read_batches(call: _Call, parts: Sequence[Part], terms: Terms) -> ReadBatche
     rows, requested = call.rows, call.state
     artifact, form = rows.artifact, rows.reading.input_format
     key = RAW if artifact is None else RECALIBRATED
-    extras_request = ExtrasRequest(by_id=key if terms.by_id else None, part=True)
     nested = bool(terms.partition.outputs) or cells.CELLS % terms.partition.size == 0
     twice = not nested or terms.partition.segments is not None
+    extras_request = ExtrasRequest(by_id=key if terms.by_id else None, part=True, twice=twice)
     columns = replace(rows.columns, identity=requested.id_column)
     batches: list[Incoming] = []
     sources: list[InputSummary] = []
@@ -478,7 +478,7 @@ def read_batches(call: _Call, parts: Sequence[Part], terms: Terms) -> ReadBatche
         resolved = replace(columns.rows, where=(*columns.rows.where, *part.where))
         own = RowRequest(part.inputs, replace(columns, by=(), rows=resolved), artifact, how)
         try:
-            evaluation = read_evaluation(own, twice=twice, extras_request=extras_request)
+            evaluation = read_evaluation(own, extras_request)
         except EmptyTable as problem:
             empty.append(problem)
             continue

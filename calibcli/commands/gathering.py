@@ -267,7 +267,6 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
     transforms: Transforms | None = None,
     input_format: InputFormat = AS_FOUND,
     extras_request: ExtrasRequest = NOTHING,
-    twice: bool = False,
     labelled: bool = True,
     progress: Progress = unseen,
 ) -> Gathered:
@@ -279,7 +278,7 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
     # Where each score has rows of its own, no table holds the rows that two have.
     own_rows = columns.on_missing is OnMissing.PAIRWISE
     ranked = () if own_rows or not extras_request.pairs else extras_request.ranked
-    if twice or ranked:
+    if extras_request.twice or ranked:
         keep(fragments)
     with unchanged(fragments):
         resolved = choose_columns(fragments, columns, labelled=labelled)
@@ -308,7 +307,7 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
         first,
         extras,
         len(findings.groups),
-        again if twice else None,
+        again if extras_request.twice else None,
         findings.sums,
         findings.kinds_of(first.identity),
         first.identity in findings.renamed,

@@ -105,7 +105,7 @@ def leaderboard(rows: RowRequest, *, options: CompareOptions) -> LeaderboardRepo
     if columns.by:
         gate = options.gate(_PROPER if columns.sees_all_classes and columns.sums_to_one else PAIRED)
         options = _of_models(columns, options)
-        evaluation = read_evaluation(rows, extras_request=ExtrasRequest(by_id=RAW))
+        evaluation = read_evaluation(rows, ExtrasRequest(by_id=RAW))
         entries = _models(evaluation, options)
         positive = None
     else:
@@ -167,7 +167,7 @@ def _of_groups(rows: RowRequest, options: CompareOptions) -> LeaderboardReport:
         raise UsageProblem(msg, "name it with --id COL; or name several scores, to compare them in groups")
     _refuse_in_groups(rows, options)
     whole = leaderboard(replace(rows, columns=replace(columns, by=())), options=options)
-    slices = views_of(read_evaluation(rows, extras_request=extras_request_of(rows)))[0].slices
+    slices = views_of(read_evaluation(rows, extras_request_of(rows)))[0].slices
     # Rows without a value are no group that a condition chooses.
     named = {one.name[0]: one for one in slices.groups if one.name != (MISSING,)}
     slices = replace(slices, groups=tuple(named[name] for name in in_order(list(named))))
@@ -258,7 +258,7 @@ def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entrie
             extras_request, columns={**extras_request.columns, **dict.fromkeys(where, place)}, where=where
         )
     requested = replace(extras_request, pairs=pairs, ranked=options.ranked)
-    evaluation = read_evaluation(rows, extras_request=requested)
+    evaluation = read_evaluation(rows, requested)
     sums = dict(zip(pairs, evaluation.extras.paired, strict=True))
     views = dict(zip(keys, views_of(evaluation), strict=True))
     seen = {key: Seen(view.source.score, view.source.score, view.table) for key, view in views.items()}

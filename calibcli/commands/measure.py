@@ -30,7 +30,7 @@ from calibcli.commands.slices import (
     without_bands,
     worst_of,
 )
-from calibcli.data.tally import MOST_BRIEF_SLICES, MOST_SLICES
+from calibcli.data.tally import MOST_BRIEF_SLICES, MOST_SLICES, ExtrasRequest
 from calibcli.errors import EmptyTable, IdleOption, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
@@ -133,25 +133,27 @@ def measure_files(
     refuse_class_measures(columns, requested.metrics)
     refuse_idle_groups(columns, requested)
     rows = with_scores(rows)
-    evaluation = read_evaluation(
-        rows,
-        twice=bool(requested.thresholds) or may_cut_cells(requested.bins, requested.binning, requested.edges),
-        extras_request=replace(
-            extras_request_of(rows),
-            classes=each_class(columns),
-            class_measures=class_measures_of(columns, requested.metrics),
-            top=None if requested.top is None else (requested.top, _bins_of_top(requested)),
-            thresholds=requested.thresholds,
-            ranked=ranked_in(requested.metrics.measures),
-            most_slices=MOST_BRIEF_SLICES,
-        ),
-    )
+    beside = replace(extras_request_of(rows), most_slices=MOST_BRIEF_SLICES)
+    evaluation = read_evaluation(rows, extras_to_measure(beside, columns, requested))
     report = measure_evaluation(evaluation, options=requested)
     if summary_out is not None:
         from calibcli.commands.summaries import write_summary
 
         write_summary(evaluation, summary_out, inputs=rows.inputs)
     return report
+
+
+def extras_to_measure(beside: ExtrasRequest, columns: Columns, options: MeasureOptions) -> ExtrasRequest:
+    """Return what is gathered beside a score, with what its measures need."""
+    return replace(
+        beside,
+        classes=each_class(columns),
+        class_measures=class_measures_of(columns, options.metrics),
+        top=None if options.top is None else (options.top, _bins_of_top(options)),
+        thresholds=options.thresholds,
+        ranked=ranked_in(options.metrics.measures),
+        twice=bool(options.thresholds) or may_cut_cells(options.bins, options.binning, options.edges),
+    )
 
 
 def class_measures_of(columns: Columns, metrics: Metrics) -> tuple[ClassMeasure, ...]:

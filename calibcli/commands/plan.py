@@ -14,7 +14,7 @@ from calibcli.commands.reading import read_rows, with_classes_of_map
 from calibcli.commands.scale_checks import table_scale_notes, unfitted_notes
 from calibcli.commands.through_maps import outputs_through, through
 from calibcli.commands.verify import refuse_continuous, refuse_segment_rules
-from calibcli.data.tally import ExtrasRequest
+from calibcli.data.tally import NOTHING, TWICE, ExtrasRequest
 from calibcli.documents.artifact import (
     AnyArtifact,
     Artifact,
@@ -171,7 +171,7 @@ def _made(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None) ->
 
 def _by_classes(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None, view: ViewName) -> _Made:
     """Plan a gate that every class must pass, as `verify --view` asks."""
-    read = _read(rows, loaded, classes=True)
+    read = _read(rows, loaded, ExtrasRequest(classes=True))
     source = cast("ClassExtras", read.extras.classes)
     groups = [one for one in class_groups(source, view).groups if one.table.total_rows]
     bins = _bins_of(options, read)
@@ -246,7 +246,7 @@ def _by_segments(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | N
     if not rows.inputs:
         msg = "how many rows it takes depends on how large segments are, and nothing says so"
         raise UsageProblem(msg, "pass a file of scores and columns: --like preds.csv -s score")
-    read = _read(rows, loaded, twice=True)
+    read = _read(rows, loaded, TWICE)
     source = read.input
     cut = segments_in(read, rows, options.segments.cut)
     least, different = options.segments.least_rows, ~cut.found.same
@@ -361,9 +361,7 @@ def _between_quantiles(artifact: AnyArtifact, count: int) -> Floats | None:
     return recalibrator.predict(np.interp(between, LEVELS, known))
 
 
-def _read(
-    rows: RowRequest, loaded: AnyArtifact | None, *, classes: bool = False, twice: bool = False
-) -> Gathered:
+def _read(rows: RowRequest, loaded: AnyArtifact | None, extras_request: ExtrasRequest = NOTHING) -> Gathered:
     """Read scores without labels, through the map where there is one."""
     columns, transforms, outputs = rows.columns, None, None
     if loaded is not None:
@@ -374,9 +372,8 @@ def _read(
     gathered = read_rows(
         replace(rows, columns=columns),
         transforms=transforms,
-        extras_request=ExtrasRequest(classes=classes),
+        extras_request=extras_request,
         labelled=False,
-        twice=twice,
     )
     if loaded is None:
         said = unfitted_notes(gathered)

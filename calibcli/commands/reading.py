@@ -33,7 +33,6 @@ def read_rows(
     *,
     transforms: Transforms | None = None,
     extras_request: ExtrasRequest = NOTHING,
-    twice: bool = False,
     labelled: bool = True,
 ) -> Gathered:
     reading = rows.reading
@@ -53,7 +52,6 @@ def read_rows(
         transforms=transforms,
         input_format=reading.input_format,
         extras_request=extras_request,
-        twice=twice,
         labelled=labelled,
         progress=reading.progress,
     )
@@ -64,7 +62,6 @@ def read_tables(
     *,
     transforms: Transforms | None = None,
     extras_request: ExtrasRequest = NOTHING,
-    twice: bool = False,
 ) -> Gathered:
     if any(map(is_json, rows.inputs)):
         from calibcli.commands.summaries import gather_summaries, summaries_in
@@ -81,7 +78,7 @@ def read_tables(
             return gather_summaries(
                 summaries, rows.columns, limit=limit, transforms=transforms, extras_request=extras_request
             )
-    return read_rows(rows, transforms=transforms, extras_request=extras_request, twice=twice)
+    return read_rows(rows, transforms=transforms, extras_request=extras_request)
 
 
 def with_scores(rows: Request) -> Request:
@@ -116,22 +113,20 @@ def with_classes_of_map(rows: Request, *, maps: Sequence[DocumentSource] = ()) -
     return replace(rows, columns=replace(columns, several=resolved.requested.several))
 
 
-def read_evaluation(
-    rows: RowRequest, *, twice: bool = False, extras_request: ExtrasRequest = NOTHING
-) -> Gathered:
+def read_evaluation(rows: RowRequest, extras_request: ExtrasRequest = NOTHING) -> Gathered:
     """Read the rows, through the map where one is named, with what is to be said of them."""
     if rows.artifact is None:
-        gathered = _read_unmapped(rows, twice=twice, extras_request=extras_request)
+        gathered = _read_unmapped(rows, extras_request)
     else:
-        gathered = _read_through(rows.artifact, rows, twice=twice, extras_request=extras_request)
+        gathered = _read_through(rows.artifact, rows, extras_request)
     one_alone = () if extras_request.classes else two_classes_notes(gathered.input, gathered.resolved.classes)
     return replace(gathered, notes=(*gathered.notes, *one_alone, *group_notes(gathered)))
 
 
-def _read_unmapped(rows: RowRequest, *, twice: bool, extras_request: ExtrasRequest) -> Gathered:
+def _read_unmapped(rows: RowRequest, extras_request: ExtrasRequest) -> Gathered:
     rows.columns.refuse_unseen()
     scores: Transforms = {RAW: None, **dict.fromkeys(extras_request.columns)}
-    gathered = read_tables(rows, transforms=scores, extras_request=extras_request, twice=twice)
+    gathered = read_tables(rows, transforms=scores, extras_request=extras_request)
     names = gathered.resolved.scores
     further = {
         key: names[at] for key, at in extras_request.columns.items() if key not in extras_request.where
@@ -161,9 +156,7 @@ def rounding_notes(*steps: float, what: str = "scores") -> tuple[str, ...]:
     return (rounded_words(step_words(max(steps)), what=what),) if any(steps) else ()
 
 
-def _read_through(
-    source: DocumentSource, rows: RowRequest, *, twice: bool, extras_request: ExtrasRequest
-) -> Gathered:
+def _read_through(source: DocumentSource, rows: RowRequest, extras_request: ExtrasRequest) -> Gathered:
     """Read rows through an artifact, raw and recalibrated side by side."""
     from calibcli.commands.through_maps import outputs_through, reach_between, refuse_applied_twice, through
     from calibcli.documents.artifact import Artifact, read_class_artifact, read_one_or_members
@@ -175,13 +168,11 @@ def _read_through(
     columns, transforms = through(loaded, rows.columns, path)
     if several is not None:
         # Rows may be others in the view of the raw probabilities, whose clusters are not theirs.
-        extras_request = replace(
-            extras_request, clustered=tuple(key for key in extras_request.clustered if key != RAW)
-        )
-        twice = False
+        clustered = tuple(key for key in extras_request.clustered if key != RAW)
+        extras_request = replace(extras_request, clustered=clustered, twice=False)
     transforms = {**transforms, **dict.fromkeys(extras_request.columns)}
     rows = replace(rows, columns=columns)
-    gathered = read_tables(rows, transforms=transforms, extras_request=extras_request, twice=twice)
+    gathered = read_tables(rows, transforms=transforms, extras_request=extras_request)
     outputs = outputs_through(loaded, several)
     if (
         isinstance(loaded, Artifact)

@@ -6,13 +6,11 @@ from calibcli.commands import verify
 from calibcli.commands.cutting import refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import (
-    class_measures_of,
-    each_class,
+    extras_to_measure,
     measure_evaluation,
     refuse_class_measures,
     refuse_idle_groups,
 )
-from calibcli.commands.partition import may_cut_cells
 from calibcli.commands.pictures import reliability
 from calibcli.commands.pictures.diagram import Drawn
 from calibcli.commands.pictures.map import map_over_rows
@@ -29,7 +27,7 @@ from calibcli.data.objects import is_object
 from calibcli.data.readers import unchanged_files
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import IdleOption
-from calibcli.names import FitLoss, MeasureName, PlotKind, ranked_in
+from calibcli.names import FitLoss, MeasureName, PlotKind
 from calibcli.options.declaring import options_given
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import CLINICAL, CompareOptions, MeasureOptions, refuse_fit_rows
@@ -152,17 +150,8 @@ def full_report(request: ReportRequest) -> FullReport:
 
 def _full_report(request: ReportRequest, options: MeasureOptions, gate: VerifyOptions | None) -> FullReport:
     segmented = bool(request.columns.on)
-    cut_cells = may_cut_cells(options.bins, options.binning, options.edges)
-    twice = segmented or bool(options.thresholds) or cut_cells
-    ranked = ranked_in(options.metrics.measures)
-    extras_request = replace(
-        extras_beside_raw(request),
-        classes=each_class(request.columns),
-        class_measures=class_measures_of(request.columns, options.metrics),
-        thresholds=options.thresholds,
-        ranked=ranked,
-    )
-    evaluation = read_evaluation(request, twice=twice, extras_request=extras_request)
+    extras = extras_to_measure(extras_beside_raw(request), request.columns, options)
+    evaluation = read_evaluation(request, replace(extras, twice=extras.twice or segmented))
     requested, cut = request.segments, None
     if segmented:
         cut = segments_in(evaluation, request, requested.cut)

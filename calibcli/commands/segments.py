@@ -11,6 +11,7 @@ from calibcli.commands.gathering import Gathered
 from calibcli.commands.partition import summary_of
 from calibcli.commands.reading import one_label, read_evaluation, with_scores
 from calibcli.data.files import refuse_read_once
+from calibcli.data.tally import TWICE
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.options.rows import RowRequest
 from calibcli.options.segmenting import SegmentOptions
@@ -50,7 +51,7 @@ def segments_files(rows: RowRequest, *, options: SegmentOptions | None = None) -
     rows = with_scores(rows)
     if rows.columns.others:
         return _of_several(rows, requested)
-    evaluation = read_evaluation(rows, twice=True)
+    evaluation = read_evaluation(rows, TWICE)
     return segments_report(evaluation, segments_in(evaluation, rows, requested.cut), requested)
 
 

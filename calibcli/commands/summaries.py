@@ -97,7 +97,8 @@ def gather_summaries(
         msg = f"--state counts rows, and {inputs[0]} is a summary of rows"
         raise UsageProblem(msg, "name the files that it was made from, or leave out --state")
     # How many groups there may be is no question to a table that has none, nor what two scores differ by.
-    alone = replace(extras_request, most_slices=NOTHING.most_slices, ranked=(), thresholds=())
+    most = NOTHING.most_slices
+    alone = replace(extras_request, most_slices=most, ranked=(), thresholds=(), twice=False)
     if columns.on or alone != NOTHING:
         msg = f"{inputs[0]} is a summary of one score over all rows, without groups, clusters or other scores"
         raise UsageProblem(msg, "name the files that it was made from, or summarise each group with --where")

@@ -127,9 +127,8 @@ def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
         before = read_baseline(requested.report, requested.measures, confidence=options.confidence)
     if requested is not None and requested.score is not None:
         rows = replace(rows, columns=replace(columns, others=(requested.score,)))
-    twice = of_segments or may_cut_cells(options.bins, options.binning)
     extras_request = _extras_request(rows, options)
-    evaluation = read_evaluation(rows, twice=twice, extras_request=extras_request)
+    evaluation = read_evaluation(rows, extras_request)
     if extras_request.classes:
         # Beside a rule about all classes, such as one on accuracy, others judge the largest probability.
         hidden = two_classes_notes(evaluation.input, evaluation.resolved.classes)
@@ -208,6 +207,7 @@ def _extras_request(rows: RowRequest, options: VerifyOptions) -> ExtrasRequest:
         most_slices=MOST_BRIEF_SLICES,
         classes=bool(joint) or columns.each_in is not None,
         class_measures=joint,
+        twice=any(rule.of_segments for rule in options.rules) or may_cut_cells(options.bins, options.binning),
     )
 
 

@@ -42,7 +42,7 @@ MOST_BRIEF_SLICES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ExtrasRequest:
-    """What is gathered beside a table of the first score column for each transform.
+    """What is gathered beside a table of the first score column for each transform, and how.
 
     Args:
         columns: For keys whose transform is not given the first score column, the place of the one it is.
@@ -61,6 +61,7 @@ class ExtrasRequest:
         thresholds: Where rows that only one score of a pair reaches are counted.
         part: Whether these rows are a part of more, so that the label that counts as 1 need not occur.
         most_slices: How many parts there may be.
+        twice: Whether the rows may be read again.
     """
 
     columns: Mapping[str, int] = field(default_factory=dict)
@@ -80,13 +81,14 @@ class ExtrasRequest:
     thresholds: tuple[float, ...] = ()
     part: bool = False
     most_slices: int = MOST_SLICES
+    twice: bool = False
 
     @property
     def fold_keys(self) -> tuple[str, ...]:
         return tuple(f"fold {place}" for place in range(self.folds))
 
 
-NOTHING = ExtrasRequest()
+NOTHING, TWICE = ExtrasRequest(), ExtrasRequest(twice=True)
 
 
 @dataclass(slots=True, eq=False)

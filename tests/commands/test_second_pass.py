@@ -22,6 +22,7 @@ from calibcli.commands.partition import chosen_bins, parted
 from calibcli.commands.reading import read_tables
 from calibcli.commands.verify import verify_files
 from calibcli.data.engines import Engine, ThreadEngine
+from calibcli.data.tally import TWICE
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, RecalibratorName
 from calibcli.options.fitting import FitOptions, MapOptions
@@ -103,7 +104,7 @@ def test_cells_with_too_many_rows_to_keep_are_cut_finer(
         pq.write_table(rows.take(pa.array(range(number, rows.num_rows, 3))), path)
     tables = {}
     for reading in (EXACT, GRID):
-        tables[reading] = read_tables(RowRequest(paths, ASKED, reading=reading), twice=True)
+        tables[reading] = read_tables(RowRequest(paths, ASKED, reading=reading), extras_request=TWICE)
     again = replace(tables[GRID].again, engine=engine)
     held = []
     monkeypatch.setattr(ScoreTable, "from_rows", partial(kept_in, held, ScoreTable.from_rows))
@@ -182,7 +183,7 @@ def test_input_that_grows_meanwhile_is_refused(tmp_path: Path) -> None:
     """A second pass over other rows than the first is an error, not a wrong number."""
     path = tmp_path / "grows.csv"
     path.write_text("score,label\n0.25,1\n0.5,0\n")
-    gathered = read_tables(RowRequest([str(path)], ASKED, reading=Reading()), twice=True)
+    gathered = read_tables(RowRequest([str(path)], ASKED, reading=Reading()), extras_request=TWICE)
     assert gathered.tables[RAW].total_rows == 2
     assert gathered.again is not None
     path.write_text("score,label\n0.25,1\n0.5,0\n0.75,1\n")

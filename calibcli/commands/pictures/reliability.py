@@ -466,7 +466,7 @@ def compare_diagram(request: PlotRequest) -> Diagram:
         msg = "nothing to compare with"
         raise UsageProblem(msg, "name two scores (-s a -s b), or add --artifact cal.json")
     refuse_panels(scores, "scores")
-    evaluation = read_evaluation(request, extras_request=extras_beside_raw(request))
+    evaluation = read_evaluation(request, extras_beside_raw(request))
     report = _report(evaluation, request)
     diagram = scores_of(report)
     notes = (*report.input.notes, *report.notes, *evaluation.notes, *evaluation.fit_notes)

@@ -11,6 +11,7 @@ from calibcli.commands.cutting import refuse_segments, segments_in
 from calibcli.commands.pictures.diagram import Diagram, Drawn, PlotRequest, diagram_of_rows, rows_line
 from calibcli.commands.reading import read_evaluation
 from calibcli.commands.segments import segments_report
+from calibcli.data.tally import TWICE
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import PlotKind
 from calibcli.options.numerals import plural
@@ -33,7 +34,7 @@ def segments_diagram(request: PlotRequest) -> Diagram:
         msg = f"--kind heatmap lays two columns against each other, and --on names {len(columns.on)}"
         raise UsageProblem(msg, "name two, such as --on country,device, or pass --kind segments")
     refuse_segments(request, requested.cut)
-    evaluation = read_evaluation(request, twice=True)
+    evaluation = read_evaluation(request, TWICE)
     refuse_empty(evaluation.table)
     cut = segments_in(evaluation, request, requested.cut)
     options = SegmentOptions(requested.cut, requested.least_rows, request.options.confidence)

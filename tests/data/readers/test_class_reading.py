@@ -15,6 +15,7 @@ from calibcli.commands.cutting import rows_again
 from calibcli.commands.fit import ClassSource
 from calibcli.commands.reading import read_tables
 from calibcli.data.columns import Header, columns_of_classes
+from calibcli.data.tally import TWICE
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing, OnSum
 from calibcli.options.rows import Columns, RowRequest, RowSelection, SeveralClasses, bytes_of
@@ -47,7 +48,7 @@ def read(*paths: str, probs: str = "p_*", **requested: Any) -> ClassBlock:
     """The rows of files as a fit sees them, in one block."""
     several = SeveralClasses(probs, requested.pop("classes", None), requested.pop("on_sum", OnSum.ERROR))
     gathered = read_tables(
-        RowRequest(paths, Columns(label="label", several=several, **requested)), twice=True
+        RowRequest(paths, Columns(label="label", several=several, **requested)), extras_request=TWICE
     )
     blocks = list(ClassSource(rows_again(gathered), bytes_of("64MiB")).blocks())
     return ClassBlock(
