@@ -28,14 +28,14 @@ from calibcli.commands.gathering import RAW, choose_columns
 from calibcli.commands.measure import measure_evaluation, measure_table
 from calibcli.commands.predicting import ApplyRequest
 from calibcli.commands.reading import read_evaluation, read_tables
-from calibcli.commands.slices import extras_request_of
+from calibcli.commands.slices import gather_request_of
 from calibcli.data.fragments import FRAGMENT_ROWS, Piece, list_fragments
 from calibcli.data.readers import reader_of
 from calibcli.data.tally import (
     MOST_BUNDLES,
     BundleWork,
     Extras,
-    ExtrasRequest,
+    GatherRequest,
     Signals,
     TallyWork,
 )
@@ -64,7 +64,7 @@ def costs(folder: Path) -> dict[str, tuple[float, str]]:
     chosen = choose_columns([fragment], Columns("score", "label"))
     signals = Signals()
     signals.grids.add(RAW)
-    work = TallyWork(EXACT_LIMIT, {RAW: None}, signals)
+    work = TallyWork(EXACT_LIMIT, signals)
     piece = Piece(fragment, chosen[fragment.path])
     tallied = work(piece)
     if isinstance(tallied):
@@ -134,10 +134,10 @@ def written(folder: Path, laid: Bundle, seed: int) -> list[str]:
 def bundle_costs(folder: Path, laid: Bundle) -> dict[str, float]:
     """Return the milliseconds of each step of a bundle, and the MB that travel."""
     columns = Columns("score", "label", by=("group",) if laid.groups else ())
-    extras_request = ExtrasRequest(sliced=(RAW,) if laid.groups else ())
+    gather_request = GatherRequest(sliced=(RAW,) if laid.groups else ())
     signals = Signals()
     signals.grids.add(RAW)
-    work = BundleWork(TallyWork(EXACT_LIMIT, {RAW: None}, signals, extras_request=extras_request))
+    work = BundleWork(TallyWork(EXACT_LIMIT, signals, gather_request=gather_request))
     bundles = []
     for seed in range(_DIFFERENT if laid.groups else 1):
         paths = written(folder, laid, seed)
@@ -148,7 +148,7 @@ def bundle_costs(folder: Path, laid: Bundle) -> dict[str, float]:
     packed = [pickle.dumps(one) for one in results]
 
     def add_up() -> None:
-        whole, extras = RunningTable(EXACT_LIMIT), Extras.start(extras_request, limit=EXACT_LIMIT)
+        whole, extras = RunningTable(EXACT_LIMIT), Extras.start(gather_request, limit=EXACT_LIMIT)
         whole.become_grid()
         for place in range(_ADDED):
             last = pickle.loads(packed[place % len(packed)])[-1]  # noqa: S301 - our own
@@ -160,7 +160,7 @@ def bundle_costs(folder: Path, laid: Bundle) -> dict[str, float]:
 
     rows = RowRequest(paths, columns, reading=Reading(jobs=1))
     request = MeasureOptions(brief=True)
-    evaluation = read_evaluation(rows, extras_request=extras_request_of(rows))
+    evaluation = read_evaluation(rows, gather_request=gather_request_of(rows))
     steps: dict[str, Callable[[], object]] = {
         "list": lambda: choose_columns(list_fragments(paths), columns),
         "count": lambda: work(bundles[0]),

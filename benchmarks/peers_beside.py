@@ -113,7 +113,7 @@ def smooth_error(world: str) -> float:
 
 
 @dataclass(slots=True)
-class ExtrasRequest:
+class GatherRequest:
     """What one cell gave.
 
     Args:
@@ -163,7 +163,7 @@ def ours(cell: Cell, table: ScoreTable, truth: Floats) -> None:
 
 def beside(
     scenario: str, rows: int, *, repetitions: int, few: int, peers: Path, confidences: tuple[float, ...]
-) -> ExtrasRequest:
+) -> GatherRequest:
     """Draw rows anew `repetitions` times and count every interval for them.
 
     Args:
@@ -203,7 +203,7 @@ def beside(
             for index, (low, high) in enumerate(ends):
                 truth = truth_of(name, scenario, score[index])
                 cell.add(name.rsplit("|", 1)[0].replace("|", " "), lower=low, upper=high, truth=truth)
-    return ExtrasRequest({confidence: cell.tallies for confidence, cell in cells.items()}, versions)
+    return GatherRequest({confidence: cell.tallies for confidence, cell in cells.items()}, versions)
 
 
 def ask(peers: Path, score: Floats, label: Floats, *, few: int) -> dict[str, Floats]:
@@ -230,7 +230,7 @@ def peer_rows(cells: dict[str, dict[str, Tally]]) -> list[list[str]]:
     return rows
 
 
-def document(found: dict[tuple[str, int], ExtrasRequest], *, command: str) -> str:
+def document(found: dict[tuple[str, int], GatherRequest], *, command: str) -> str:
     """Return the page."""
     versions = max((one.versions for one in found.values()), key=len)
     absent = ", ".join(name for name in PACKAGES if name not in str(versions))

@@ -32,7 +32,7 @@ from calibcli.commands.through_maps import (
     row_map,
 )
 from calibcli.commands.two_tables import Seen, compared_by, comparisons, shared_bins_of, side_of
-from calibcli.data.tally import Change, ClassesCompared, ExtrasRequest, Unchanged
+from calibcli.data.tally import Change, ClassesCompared, GatherRequest, Unchanged
 from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
@@ -222,15 +222,15 @@ def _gathered(rows: RowRequest, loaded: Loaded, ranked: tuple[MeasureName, ...])
         several = replace(several, change=changes[-1], base=base)
         rows = replace(rows, columns=replace(rows.columns, several=several))
         transforms = {CONFIDENCE: Unchanged.CONFIDENCE, RAW: Unchanged.VIEW, _SECOND: None}
-        extras_request = ExtrasRequest(compared=True, one_class=several.one_class)
+        gather_request = GatherRequest(transforms, compared=True, one_class=several.one_class)
     elif len(maps) > 1:
         transforms[_FIRST], transforms[_SECOND] = maps
-        extras_request = ExtrasRequest(pairs=((_FIRST, _SECOND),), ranked=ranked)
+        gather_request = GatherRequest(transforms, pairs=((_FIRST, _SECOND),), ranked=ranked)
     else:
         transforms[_SECOND] = maps[0] if maps else None
         columns = {} if maps else {_SECOND: 1}
-        extras_request = ExtrasRequest(columns=columns, pairs=((RAW, _SECOND),), ranked=ranked)
-    return read_tables(rows, transforms=transforms, extras_request=extras_request)
+        gather_request = GatherRequest(transforms, columns, pairs=((RAW, _SECOND),), ranked=ranked)
+    return read_tables(rows, gather_request)
 
 
 @dataclass(frozen=True, slots=True)

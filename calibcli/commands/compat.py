@@ -6,7 +6,7 @@ from calibcli.commands.cutting import rows_again
 from calibcli.commands.measure import measure_table
 from calibcli.commands.partition import may_cut_cells
 from calibcli.commands.reading import read_evaluation, with_scores
-from calibcli.data.tally import ExtrasRequest
+from calibcli.data.tally import GatherRequest
 from calibcli.errors import EmptyTable, IdleOption, UsageProblem
 from calibcli.names import CompatTool, MeasureName, TestName
 from calibcli.options.measuring import MeasureOptions, Metrics
@@ -29,7 +29,7 @@ def compat_files(rows: RowRequest, *, tool: CompatTool, options: MeasureOptions)
         raise IdleOption(msg, "leave out one of them", options=("score", "compat"))
     in_order = tool is CompatTool.MAPIE
     twice = in_order or may_cut_cells(options.bins, options.binning)
-    evaluation = read_evaluation(rows, ExtrasRequest(twice=twice))
+    evaluation = read_evaluation(rows, GatherRequest(twice=twice))
     table = _exact(evaluation.table, tool)
     peer = peer_numbers(
         tool, table, rows=OrderedRows(*rows_again(evaluation).in_order()) if in_order else None

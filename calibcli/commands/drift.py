@@ -11,7 +11,7 @@ from calibcli.commands.reading import read_rows, rounding_notes
 from calibcli.commands.scale_checks import unfitted_notes
 from calibcli.data.columns import alike_notes
 from calibcli.data.files import refuse_read_once, same_file, shown_path
-from calibcli.data.tally import NOTHING, ExtrasRequest
+from calibcli.data.tally import NOTHING, GatherRequest
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import GroupOrder, Purpose, WeightMeaning
 from calibcli.options.numerals import by_name, by_time, in_order
@@ -177,8 +177,8 @@ def _shifted(
 
 
 def _read(rows: RowRequest, source: RowSource) -> Gathered:
-    extras = ExtrasRequest(sliced=(RAW,)) if rows.columns.by else NOTHING
-    read = read_rows(replace(rows, inputs=[source]), extras_request=extras, labelled=False)
+    extras = GatherRequest(sliced=(RAW,)) if rows.columns.by else NOTHING
+    read = read_rows(replace(rows, inputs=[source]), gather_request=extras, labelled=False)
     # Said of each file: the scale holds for both, and one of them may have another.
     return replace(read, input=replace(read.input, notes=(*read.input.notes, *unfitted_notes(read))))
 

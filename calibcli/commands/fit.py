@@ -17,7 +17,7 @@ from calibcli.commands.gathering import RAW, Gathered, SecondPass, selection_not
 from calibcli.commands.reading import group_notes, read_tables, rounding_notes
 from calibcli.commands.scale_checks import ORDER_OF_CLASSES, read_notes, repeated_notes, sure_notes
 from calibcli.data.engines import default_workers
-from calibcli.data.tally import TWICE, ExtrasRequest
+from calibcli.data.tally import TWICE, GatherRequest
 from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
@@ -224,8 +224,8 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
         _refuse_misled(columns, options)
     if _needs_exact(which, options):
         rows = replace(rows, reading=replace(rows.reading, exact=True))
-    extras_request = replace(TWICE, sliced=(RAW,)) if grouped else _extras_request(columns, options)
-    gathered = read_tables(rows, extras_request=extras_request)
+    gather_request = replace(TWICE, sliced=(RAW,)) if grouped else _gather_request(columns, options)
+    gathered = read_tables(rows, gather_request)
     stood_in = _columns_in(gathered, rows)
     # What was said of the columns stands in a summary, where one is read in place of files.
     asked = gathered.resolved.requested
@@ -414,7 +414,7 @@ def _needs_exact(which: MapOptions, options: FitOptions) -> bool:
     return thirds or (which.of_one_score is FitMethod.VENN_ABERS and options.folds is not None)
 
 
-def _extras_request(columns: Columns, options: FitOptions) -> ExtrasRequest:
+def _gather_request(columns: Columns, options: FitOptions) -> GatherRequest:
     """Return the folds that are gathered while rows are read, if groups are to be kept together."""
     if columns.group is None:
         return TWICE
@@ -433,7 +433,7 @@ def _choice_of(
     if columns.group is None:
         folds = drawn_folds(gathered.tables[RAW], count, seed=options.seed)
     else:
-        tables = [gathered.tables[key] for key in _extras_request(columns, options).fold_keys]
+        tables = [gathered.tables[key] for key in _gather_request(columns, options).fold_keys]
         folds = grouped_folds(
             tables, column=columns.group, groups=gathered.groups, rounded=gathered.tables[RAW].kind == "grid"
         )
@@ -557,7 +557,7 @@ def _refuse_cutting(columns: Columns, cutting: Cutting) -> None:
 def fit_segment_files(rows: RowRequest, cutting: Cutting, options: FitOptions) -> tuple[FitReport, str]:
     columns = rows.columns
     _refuse_beside_segments(columns, options)
-    gathered = read_tables(rows, extras_request=TWICE)
+    gathered = read_tables(rows, TWICE)
     table = gathered.tables[RAW]
     found = cut_columns(gathered, columns, cutting, intervals=min(cutting.most_values, MOST_INTERVALS))
     kept, levels = completed(found)
@@ -715,7 +715,7 @@ def fit_class_files(
 ) -> tuple[ClassFitReport, str]:
     columns, how = rows.columns, rows.reading
     _refuse_misled_classes(columns, options, how)
-    gathered = read_tables(rows, extras_request=replace(TWICE, classes=method.facts.from_tables))
+    gathered = read_tables(rows, replace(TWICE, classes=method.facts.from_tables))
     workers = default_workers() if how.jobs is None else max(1, how.jobs)
     source = ClassSource(rows_again(gathered), bytes_of(how.memory), workers)
     options = replace(options, least=least_of(columns.read_as))

@@ -18,7 +18,7 @@ from calibcli.data.fields import on_scale
 from calibcli.data.files import InputFile, file_word, found_in, refuse_read_once, shown_path
 from calibcli.data.groups import MISSING
 from calibcli.data.pipes import STDIN
-from calibcli.data.tally import ExtrasRequest
+from calibcli.data.tally import GatherRequest
 from calibcli.documents.artifact import Artifact, ClassArtifact, read_artifact, read_class_artifact
 from calibcli.documents.sealed import canonical_text, trust
 from calibcli.documents.state import locked, read_state, refuse_state, save_state
@@ -428,7 +428,7 @@ def _parts(files: Sequence[InputFile], rows: RowRequest) -> tuple[tuple[Part, ..
         return tuple(each), None
     refuse_read_once(rows.inputs, "--state with --by reads it batch by batch")
     key = RAW if rows.artifact is None else RECALIBRATED
-    whole = read_evaluation(rows, ExtrasRequest(sliced=(key,), part=True))
+    whole = read_evaluation(rows, GatherRequest(sliced=(key,), part=True))
     (column,), found = whole.resolved.by, whole.extras.slices[key].tables()
     counts = {name: table.total_rows for (name,), table in found.items()}
     if MISSING in counts:
@@ -468,7 +468,7 @@ def read_batches(call: _Call, parts: Sequence[Part], terms: Terms) -> ReadBatche
     key = RAW if artifact is None else RECALIBRATED
     nested = bool(terms.partition.outputs) or cells.CELLS % terms.partition.size == 0
     twice = not nested or terms.partition.segments is not None
-    extras_request = ExtrasRequest(by_id=key if terms.by_id else None, part=True, twice=twice)
+    gather_request = GatherRequest(by_id=key if terms.by_id else None, part=True, twice=twice)
     columns = replace(rows.columns, identity=requested.id_column)
     batches: list[Incoming] = []
     sources: list[InputSummary] = []
@@ -478,7 +478,7 @@ def read_batches(call: _Call, parts: Sequence[Part], terms: Terms) -> ReadBatche
         resolved = replace(columns.rows, where=(*columns.rows.where, *part.where))
         own = RowRequest(part.inputs, replace(columns, by=(), rows=resolved), artifact, how)
         try:
-            evaluation = read_evaluation(own, extras_request)
+            evaluation = read_evaluation(own, gather_request)
         except EmptyTable as problem:
             empty.append(problem)
             continue

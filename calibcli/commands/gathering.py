@@ -27,12 +27,11 @@ from calibcli.data.tally import (
     NOTHING,
     BundleWork,
     Extras,
-    ExtrasRequest,
+    GatherRequest,
     RowMap,
     Signals,
     Tally,
     TallyWork,
-    Transforms,
     Unchanged,
     bundles_of,
     changed,
@@ -258,15 +257,14 @@ class Gathered:
 FIT_ROWS = "these are the rows that the artifact was fitted on: the numbers flatter it"
 
 
-def gather(  # noqa: PLR0913 - one for each way in which readings differ
+def gather(
     inputs: Sequence[RowSource],
     columns: Columns,
     *,
     engine: Engine,
     limit: int | None = EXACT_LIMIT,
-    transforms: Transforms | None = None,
     input_format: InputFormat = AS_FOUND,
-    extras_request: ExtrasRequest = NOTHING,
+    gather_request: GatherRequest = NOTHING,
     labelled: bool = True,
     progress: Progress = unseen,
 ) -> Gathered:
@@ -277,37 +275,37 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
         refuse_pipes(fragments)
     # Where each score has rows of its own, no table holds the rows that two have.
     own_rows = columns.on_missing is OnMissing.PAIRWISE
-    ranked = () if own_rows or not extras_request.pairs else extras_request.ranked
-    if extras_request.twice or ranked:
+    ranked = () if own_rows or not gather_request.pairs else gather_request.ranked
+    if gather_request.twice or ranked:
         keep(fragments)
     with unchanged(fragments):
         resolved = choose_columns(fragments, columns, labelled=labelled)
         if columns.rows.counted:
             fragments, resolved = with_rows(fragments, resolved, columns.rows, engine=engine)
-        wanted = {RAW: None} if transforms is None else transforms
-        work = TallyWork(limit, wanted, Signals(), extras_request=extras_request)
+        work = TallyWork(limit, Signals(), gather_request=gather_request)
         with progress(len(fragments)) as advance:
             tables, findings, extras = _reduced(pieces_of(fragments, resolved), work, engine, advance=advance)
     files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
     first = resolved[files[0]]
-    empty = [not tables[key].total_rows for key, one in wanted.items() if not isinstance(one, Unchanged)]
+    changes = gather_request.transforms.items()
+    empty = [not tables[key].total_rows for key, one in changes if not isinstance(one, Unchanged)]
     # Scores that each have rows of their own are told apart by whoever asked for them.
     none = all(empty) if columns.on_missing is OnMissing.PAIRWISE else any(empty)
     if findings.rows == findings.dropped + findings.unselected or none:
         raise nothing_left(files, first, findings)
     problem = fault_words.never_positive(findings, first, shown=shown_path(files[0]))
-    if problem is not None and not extras_request.part:
+    if problem is not None and not gather_request.part:
         raise problem
     again = SecondPass(fragments, resolved, engine, findings.rows)
     if ranked:
-        _compare_ranks(extras, _Ranked(wanted, replace(extras_request, ranked=ranked), tables), again)
+        _compare_ranks(extras, _Ranked(replace(gather_request, ranked=ranked), tables), again)
     return Gathered(
         tables,
         summary_of_input(files, first, findings, notes=(*found.notes(), *fault_words.note_without(findings))),
         first,
         extras,
         len(findings.groups),
-        again if extras_request.twice else None,
+        again if gather_request.twice else None,
         findings.sums,
         findings.kinds_of(first.identity),
         first.identity in findings.renamed,
@@ -319,7 +317,7 @@ def _compare_ranks(extras: Extras, work: "_Ranked", again: "SecondPass") -> None
     for pair, paired, sums in zip(work.request.pairs, extras.paired, again.ranked(work), strict=True):
         if sums is None:
             continue
-        changes = [work.transforms[key] for key in pair]
+        changes = [work.request.transforms[key] for key in pair]
         plain = all(one is None or callable(one) for one in changes)
         if plain and len({work.request.columns.get(key, 0) for key in pair}) == 1:
             # Two maps of one score: how far apart they rank a row is known.
@@ -360,7 +358,7 @@ def _reduced(
 ) -> tuple[dict[str, Table], Findings, Extras]:
     """Tally the fragments and add them up in order, stopping at the end of the first file with faults."""
     running = {key: RunningTable(work.limit) for key in work.keys}
-    extras = Extras.start(work.extras_request, limit=work.limit, classes=pieces[0].columns.classes)
+    extras = Extras.start(work.gather_request, limit=work.limit, classes=pieces[0].columns.classes)
     total, of_file = Findings(), Findings()
     results = _first_alone(pieces, work, engine, running=running)
     try:
@@ -397,7 +395,7 @@ def _first_alone(
     elif engine.shares_interpreter:
         yield from engine.map(work, pieces[1:])
     else:
-        bundles = bundles_of(pieces[1:], work.extras_request)
+        bundles = bundles_of(pieces[1:], work.gather_request)
         with closing(engine.map(BundleWork(work), bundles)) as results:
             for bundle in results:
                 yield from bundle
@@ -701,8 +699,7 @@ def _summed(work: RowWork, batches: Iterator[Rows]) -> Integers:
 class _Ranked:
     """Two scores of each pair, by what every row adds to areas of their ranks; tables are of all rows."""
 
-    transforms: Transforms
-    request: ExtrasRequest
+    request: GatherRequest
     tables: Mapping[str, Table]
 
     def none_yet(self) -> "list[RankedSums | None]":
@@ -726,7 +723,7 @@ class _Ranked:
         return {
             key: changed(rows.seen(self.request.columns.get(key, 0)), change)
             for key in dict.fromkeys(chain(*self.request.pairs))
-            if not isinstance(change := self.transforms[key], Unchanged)
+            if not isinstance(change := self.request.transforms[key], Unchanged)
         }
 
 

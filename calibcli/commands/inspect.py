@@ -577,10 +577,10 @@ def _offered(hint: str | None) -> list[tuple[str, str]]:
 
 def _read(path: str, columns: Columns, form: InputFormat) -> "Gathered":
     from calibcli.commands.reading import read_tables
-    from calibcli.commands.slices import extras_request_of
+    from calibcli.commands.slices import gather_request_of
 
     rows = RowRequest([path], columns, reading=Reading(input_format=form))
-    return read_tables(rows, extras_request=extras_request_of(rows))
+    return read_tables(rows, gather_request_of(rows))
 
 
 def _contents(

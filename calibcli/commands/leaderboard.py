@@ -12,12 +12,12 @@ import numpy as np
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.measure import refuse_class_measures
 from calibcli.commands.reading import read_evaluation, rounding_notes
-from calibcli.commands.slices import Group, extras_request_of, level_of, views_of
+from calibcli.commands.slices import Group, gather_request_of, level_of, views_of
 from calibcli.commands.two_tables import Seen, difference_over_clusters, differences, measured_alone
 from calibcli.data.columns import alike_notes
 from calibcli.data.files import refuse_read_once
 from calibcli.data.groups import MISSING
-from calibcli.data.tally import ExtrasRequest
+from calibcli.data.tally import GatherRequest
 from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
@@ -105,7 +105,7 @@ def leaderboard(rows: RowRequest, *, options: CompareOptions) -> LeaderboardRepo
     if columns.by:
         gate = options.gate(_PROPER if columns.sees_all_classes and columns.sums_to_one else PAIRED)
         options = _of_models(columns, options)
-        evaluation = read_evaluation(rows, ExtrasRequest(by_id=RAW))
+        evaluation = read_evaluation(rows, GatherRequest(by_id=RAW))
         entries = _models(evaluation, options)
         positive = None
     else:
@@ -167,7 +167,7 @@ def _of_groups(rows: RowRequest, options: CompareOptions) -> LeaderboardReport:
         raise UsageProblem(msg, "name it with --id COL; or name several scores, to compare them in groups")
     _refuse_in_groups(rows, options)
     whole = leaderboard(replace(rows, columns=replace(columns, by=())), options=options)
-    slices = views_of(read_evaluation(rows, extras_request_of(rows)))[0].slices
+    slices = views_of(read_evaluation(rows, gather_request_of(rows)))[0].slices
     # Rows without a value are no group that a condition chooses.
     named = {one.name[0]: one for one in slices.groups if one.name != (MISSING,)}
     slices = replace(slices, groups=tuple(named[name] for name in in_order(list(named))))
@@ -243,8 +243,8 @@ def _of_models(columns: Columns, options: CompareOptions) -> CompareOptions:
 
 def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entries]:
     """Read score columns side by side, with the differences of their losses row by row."""
-    columns, extras_request = rows.columns, extras_request_of(rows)
-    keys = (RAW, *extras_request.columns)
+    columns, gather_request = rows.columns, gather_request_of(rows)
+    keys = (RAW, *gather_request.columns)
     pairs = tuple(combinations(keys, 2))
     place, apart = None, columns.on_missing is OnMissing.PAIRWISE
     if options.reference is not None:
@@ -254,10 +254,10 @@ def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entrie
     if place is not None and apart:
         # What skill is a share of: the loss of the reference on the rows that another score has as well.
         where = {f"reference where {key}": other for other, key in enumerate(keys) if other != place}
-        extras_request = replace(
-            extras_request, columns={**extras_request.columns, **dict.fromkeys(where, place)}, where=where
+        gather_request = replace(
+            gather_request, columns={**gather_request.columns, **dict.fromkeys(where, place)}, where=where
         )
-    requested = replace(extras_request, pairs=pairs, ranked=options.ranked)
+    requested = replace(gather_request, pairs=pairs, ranked=options.ranked)
     evaluation = read_evaluation(rows, requested)
     sums = dict(zip(pairs, evaluation.extras.paired, strict=True))
     views = dict(zip(keys, views_of(evaluation), strict=True))

@@ -22,7 +22,7 @@ from calibcli.commands.slices import (
     Slices,
     View,
     clusters_of,
-    extras_request_of,
+    gather_request_of,
     level_of,
     refuse_cut_cells,
     sorted_groups,
@@ -30,7 +30,7 @@ from calibcli.commands.slices import (
     without_bands,
     worst_of,
 )
-from calibcli.data.tally import MOST_BRIEF_SLICES, MOST_SLICES, ExtrasRequest
+from calibcli.data.tally import MOST_BRIEF_SLICES, MOST_SLICES, GatherRequest
 from calibcli.errors import EmptyTable, IdleOption, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
@@ -133,7 +133,7 @@ def measure_files(
     refuse_class_measures(columns, requested.metrics)
     refuse_idle_groups(columns, requested)
     rows = with_scores(rows)
-    beside = replace(extras_request_of(rows), most_slices=MOST_BRIEF_SLICES)
+    beside = replace(gather_request_of(rows), most_slices=MOST_BRIEF_SLICES)
     evaluation = read_evaluation(rows, extras_to_measure(beside, columns, requested))
     report = measure_evaluation(evaluation, options=requested)
     if summary_out is not None:
@@ -143,7 +143,7 @@ def measure_files(
     return report
 
 
-def extras_to_measure(beside: ExtrasRequest, columns: Columns, options: MeasureOptions) -> ExtrasRequest:
+def extras_to_measure(beside: GatherRequest, columns: Columns, options: MeasureOptions) -> GatherRequest:
     """Return what is gathered beside a score, with what its measures need."""
     return replace(
         beside,

@@ -14,7 +14,7 @@ from calibcli.commands.reading import read_rows, with_classes_of_map
 from calibcli.commands.scale_checks import table_scale_notes, unfitted_notes
 from calibcli.commands.through_maps import outputs_through, through
 from calibcli.commands.verify import refuse_continuous, refuse_segment_rules
-from calibcli.data.tally import NOTHING, TWICE, ExtrasRequest
+from calibcli.data.tally import NOTHING, TWICE, GatherRequest
 from calibcli.documents.artifact import (
     AnyArtifact,
     Artifact,
@@ -171,7 +171,7 @@ def _made(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None) ->
 
 def _by_classes(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None, view: ViewName) -> _Made:
     """Plan a gate that every class must pass, as `verify --view` asks."""
-    read = _read(rows, loaded, ExtrasRequest(classes=True))
+    read = _read(rows, loaded, GatherRequest(classes=True))
     source = cast("ClassExtras", read.extras.classes)
     groups = [one for one in class_groups(source, view).groups if one.table.total_rows]
     bins = _bins_of(options, read)
@@ -361,20 +361,16 @@ def _between_quantiles(artifact: AnyArtifact, count: int) -> Floats | None:
     return recalibrator.predict(np.interp(between, LEVELS, known))
 
 
-def _read(rows: RowRequest, loaded: AnyArtifact | None, extras_request: ExtrasRequest = NOTHING) -> Gathered:
+def _read(rows: RowRequest, loaded: AnyArtifact | None, gather_request: GatherRequest = NOTHING) -> Gathered:
     """Read scores without labels, through the map where there is one."""
-    columns, transforms, outputs = rows.columns, None, None
+    columns, outputs = rows.columns, None
     if loaded is not None:
         columns, transforms = through(loaded, columns, str(rows.artifact))
+        gather_request = replace(gather_request, transforms=transforms)
         # Labels are not read.
         columns = replace(columns, positive=None)
         outputs = outputs_through(loaded, columns.several)
-    gathered = read_rows(
-        replace(rows, columns=columns),
-        transforms=transforms,
-        extras_request=extras_request,
-        labelled=False,
-    )
+    gathered = read_rows(replace(rows, columns=columns), gather_request, labelled=False)
     if loaded is None:
         said = unfitted_notes(gathered)
     else:

@@ -15,7 +15,7 @@ from calibcli.commands.scale_checks import (
 from calibcli.data.columns import alike_notes, refuse_null
 from calibcli.data.engines import engine_named
 from calibcli.data.fragments import looked_at, with_fitting_scores
-from calibcli.data.tally import NOTHING, ExtrasRequest, Transforms
+from calibcli.data.tally import NOTHING, GatherRequest, Transforms
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import DEFAULT_MEMORY, OnSum
 from calibcli.options.declaring import options_given
@@ -29,11 +29,7 @@ Request = TypeVar("Request", bound=RowRequest)
 
 
 def read_rows(
-    rows: RowRequest,
-    *,
-    transforms: Transforms | None = None,
-    extras_request: ExtrasRequest = NOTHING,
-    labelled: bool = True,
+    rows: RowRequest, gather_request: GatherRequest = NOTHING, *, labelled: bool = True
 ) -> Gathered:
     reading = rows.reading
     if any(map(is_json, rows.inputs)):
@@ -49,20 +45,14 @@ def read_rows(
         rows.columns,
         engine=engine_named(reading.engine, reading.jobs, address=reading.engine_address),
         limit=reading.limit,
-        transforms=transforms,
         input_format=reading.input_format,
-        extras_request=extras_request,
+        gather_request=gather_request,
         labelled=labelled,
         progress=reading.progress,
     )
 
 
-def read_tables(
-    rows: RowRequest,
-    *,
-    transforms: Transforms | None = None,
-    extras_request: ExtrasRequest = NOTHING,
-) -> Gathered:
+def read_tables(rows: RowRequest, gather_request: GatherRequest = NOTHING) -> Gathered:
     if any(map(is_json, rows.inputs)):
         from calibcli.commands.summaries import gather_summaries, summaries_in
 
@@ -75,10 +65,8 @@ def read_tables(
             raise IdleOption(msg, "leave it out", options=idle)
         if summaries:
             limit = rows.reading.limit
-            return gather_summaries(
-                summaries, rows.columns, limit=limit, transforms=transforms, extras_request=extras_request
-            )
-    return read_rows(rows, transforms=transforms, extras_request=extras_request)
+            return gather_summaries(summaries, rows.columns, limit=limit, gather_request=gather_request)
+    return read_rows(rows, gather_request)
 
 
 def with_scores(rows: Request) -> Request:
@@ -113,23 +101,23 @@ def with_classes_of_map(rows: Request, *, maps: Sequence[DocumentSource] = ()) -
     return replace(rows, columns=replace(columns, several=resolved.requested.several))
 
 
-def read_evaluation(rows: RowRequest, extras_request: ExtrasRequest = NOTHING) -> Gathered:
+def read_evaluation(rows: RowRequest, gather_request: GatherRequest = NOTHING) -> Gathered:
     """Read the rows, through the map where one is named, with what is to be said of them."""
     if rows.artifact is None:
-        gathered = _read_unmapped(rows, extras_request)
+        gathered = _read_unmapped(rows, gather_request)
     else:
-        gathered = _read_through(rows.artifact, rows, extras_request)
-    one_alone = () if extras_request.classes else two_classes_notes(gathered.input, gathered.resolved.classes)
+        gathered = _read_through(rows.artifact, rows, gather_request)
+    one_alone = () if gather_request.classes else two_classes_notes(gathered.input, gathered.resolved.classes)
     return replace(gathered, notes=(*gathered.notes, *one_alone, *group_notes(gathered)))
 
 
-def _read_unmapped(rows: RowRequest, extras_request: ExtrasRequest) -> Gathered:
+def _read_unmapped(rows: RowRequest, gather_request: GatherRequest) -> Gathered:
     rows.columns.refuse_unseen()
-    scores: Transforms = {RAW: None, **dict.fromkeys(extras_request.columns)}
-    gathered = read_tables(rows, transforms=scores, extras_request=extras_request)
+    scores: Transforms = {RAW: None, **dict.fromkeys(gather_request.columns)}
+    gathered = read_tables(rows, replace(gather_request, transforms=scores))
     names = gathered.resolved.scores
     further = {
-        key: names[at] for key, at in extras_request.columns.items() if key not in extras_request.where
+        key: names[at] for key, at in gather_request.columns.items() if key not in gather_request.where
     }
     notes = repeated_notes(gathered) + read_notes(gathered, further) + sure_notes(gathered, further)
     return replace(gathered, notes=notes)
@@ -156,7 +144,7 @@ def rounding_notes(*steps: float, what: str = "scores") -> tuple[str, ...]:
     return (rounded_words(step_words(max(steps)), what=what),) if any(steps) else ()
 
 
-def _read_through(source: DocumentSource, rows: RowRequest, extras_request: ExtrasRequest) -> Gathered:
+def _read_through(source: DocumentSource, rows: RowRequest, gather_request: GatherRequest) -> Gathered:
     """Read rows through an artifact, raw and recalibrated side by side."""
     from calibcli.commands.through_maps import outputs_through, reach_between, refuse_applied_twice, through
     from calibcli.documents.artifact import Artifact, read_class_artifact, read_one_or_members
@@ -168,15 +156,15 @@ def _read_through(source: DocumentSource, rows: RowRequest, extras_request: Extr
     columns, transforms = through(loaded, rows.columns, path)
     if several is not None:
         # Rows may be others in the view of the raw probabilities, whose clusters are not theirs.
-        clustered = tuple(key for key in extras_request.clustered if key != RAW)
-        extras_request = replace(extras_request, clustered=clustered, twice=False)
-    transforms = {**transforms, **dict.fromkeys(extras_request.columns)}
+        clustered = tuple(key for key in gather_request.clustered if key != RAW)
+        gather_request = replace(gather_request, clustered=clustered, twice=False)
+    transforms = {**transforms, **dict.fromkeys(gather_request.columns)}
     rows = replace(rows, columns=columns)
-    gathered = read_tables(rows, transforms=transforms, extras_request=extras_request)
+    gathered = read_tables(rows, replace(gather_request, transforms=transforms))
     outputs = outputs_through(loaded, several)
     if (
         isinstance(loaded, Artifact)
-        and extras_request.pairs[:1] == ((RAW, RECALIBRATED),)
+        and gather_request.pairs[:1] == ((RAW, RECALIBRATED),)
         and gathered.paired
     ):
         # Nothing but the map moves a loss, so that it is known how far: every command has the same interval.

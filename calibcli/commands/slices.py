@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
-from calibcli.data.tally import ExtrasRequest
+from calibcli.data.tally import GatherRequest
 from calibcli.errors import UsageProblem
 from calibcli.names import GroupOrder, MeasureName
 from calibcli.options.measuring import MOST_CONFIDENCE
@@ -69,14 +69,14 @@ class View:
     slices: Slices
 
 
-def extras_request_of(rows: RowRequest) -> ExtrasRequest:
+def gather_request_of(rows: RowRequest) -> GatherRequest:
     columns = rows.columns
     if columns.others and rows.artifact is not None:
         msg = f"{len(columns.others) + 1} scores and an artifact, which recalibrates one"
         raise UsageProblem(msg, "name one score, or leave out --artifact")
     others = {f"score {place}": place for place in range(1, len(columns.others) + 1)}
     evaluation = RAW if rows.artifact is None else RECALIBRATED
-    return ExtrasRequest(
+    return GatherRequest(
         columns=others,
         pairs=tuple((RAW, key) for key in others),
         sliced=(evaluation, *others) if columns.by else (),
@@ -84,12 +84,12 @@ def extras_request_of(rows: RowRequest) -> ExtrasRequest:
     )
 
 
-def extras_beside_raw(rows: RowRequest) -> ExtrasRequest:
+def extras_beside_raw(rows: RowRequest) -> GatherRequest:
     """Return the same, and of one score through an artifact how each row's loss changes.
 
     Classes seen by the one that is predicted are other rows once they are recalibrated.
     """
-    found, alone = extras_request_of(rows), rows.artifact is None or rows.columns.several is not None
+    found, alone = gather_request_of(rows), rows.artifact is None or rows.columns.several is not None
     return found if alone else replace(found, pairs=((RAW, RECALIBRATED),))
 
 

@@ -9,7 +9,7 @@ from calibcli.commands.gathering import RAW, Gathered
 from calibcli.data.columns import ResolvedColumns, folded
 from calibcli.data.files import file_word, read_errors
 from calibcli.data.groups import OfMembers, OfSegments
-from calibcli.data.tally import NOTHING, AtPlaces, Change, ExtrasRequest, Transforms, Unchanged
+from calibcli.data.tally import NOTHING, AtPlaces, Change, GatherRequest, Unchanged
 from calibcli.documents.summary import How, TableDocument, is_summary, read_summary, summary_text
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EXACT_LIMIT, OnMissing, OnRange, WeightMeaning
@@ -89,23 +89,24 @@ def gather_summaries(
     columns: Columns,
     *,
     limit: int | None,
-    transforms: Transforms | None,
-    extras_request: ExtrasRequest,
+    gather_request: GatherRequest,
 ) -> Gathered:
     """Return what reading the files behind summaries would have gathered."""
-    if extras_request.part:
+    if gather_request.part:
         msg = f"--state counts rows, and {inputs[0]} is a summary of rows"
         raise UsageProblem(msg, "name the files that it was made from, or leave out --state")
     # How many groups there may be is no question to a table that has none, nor what two scores differ by.
     most = NOTHING.most_slices
-    alone = replace(extras_request, most_slices=most, ranked=(), thresholds=(), twice=False)
+    alone = replace(
+        gather_request, transforms=NOTHING.transforms, most_slices=most, ranked=(), thresholds=(), twice=False
+    )
     if columns.on or alone != NOTHING:
         msg = f"{inputs[0]} is a summary of one score over all rows, without groups, clusters or other scores"
         raise UsageProblem(msg, "name the files that it was made from, or summarise each group with --where")
     whole = added([(path, read_summary(path)) for path in inputs], limit=limit)
     _refuse_other_columns(inputs[0], columns, whole)
-    wanted = {RAW: None} if transforms is None else transforms
-    tables = {key: _changed(inputs[0], whole.table, change) for key, change in wanted.items()}
+    changes = gather_request.transforms.items()
+    tables = {key: _changed(inputs[0], whole.table, change) for key, change in changes}
     resolved = ResolvedColumns(
         _as_read(columns, whole), whole.input.score, whole.input.label, whole.input.weight
     )

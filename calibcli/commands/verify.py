@@ -22,7 +22,7 @@ from calibcli.commands.reading import one_label, read_evaluation, with_classes_o
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
 from calibcli.commands.scale_checks import two_classes_notes
 from calibcli.commands.slices import Group, Slices, refuse_cut_cells, sorted_groups, views_of
-from calibcli.data.tally import MOST_BRIEF_SLICES, ExtrasRequest
+from calibcli.data.tally import MOST_BRIEF_SLICES, GatherRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import (
@@ -127,9 +127,9 @@ def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
         before = read_baseline(requested.report, requested.measures, confidence=options.confidence)
     if requested is not None and requested.score is not None:
         rows = replace(rows, columns=replace(columns, others=(requested.score,)))
-    extras_request = _extras_request(rows, options)
-    evaluation = read_evaluation(rows, extras_request)
-    if extras_request.classes:
+    gather_request = _gather_request(rows, options)
+    evaluation = read_evaluation(rows, gather_request)
+    if gather_request.classes:
         # Beside a rule about all classes, such as one on accuracy, others judge the largest probability.
         hidden = two_classes_notes(evaluation.input, evaluation.resolved.classes)
         evaluation = replace(evaluation, notes=(*evaluation.notes, *hidden))
@@ -196,11 +196,11 @@ def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
     return options
 
 
-def _extras_request(rows: RowRequest, options: VerifyOptions) -> ExtrasRequest:
+def _gather_request(rows: RowRequest, options: VerifyOptions) -> GatherRequest:
     """Return what is gathered beside the score: its groups or classes, and another score row by row."""
     columns, key = rows.columns, RAW if rows.artifact is None else RECALIBRATED
     joint = tuple(rule.subject for rule in options.rules if rule.of_classes)
-    return ExtrasRequest(
+    return GatherRequest(
         columns={BASELINE: 1} if columns.others else {},
         pairs=((BASELINE, key),) if columns.others else (),
         sliced=(key,) if columns.by else (),

@@ -40,11 +40,36 @@ MOST_SLICES = 1_000
 MOST_BRIEF_SLICES = 100_000
 
 
+Transform = Callable[[Floats], Floats]
+
+
 @dataclass(frozen=True, slots=True)
-class ExtrasRequest:
-    """What is gathered beside a table of the first score column for each transform, and how.
+class AtPlaces:
+    """A transform that looks at where a row stands in its file too, counted from 0."""
+
+    change: Callable[[Floats, Integers], Floats]
+
+
+class Unchanged(Enum):
+    """Rows of several classes as they were before a map: in the view asked for, or by their confidence."""
+
+    VIEW = "view"
+    CONFIDENCE = "confidence"
+
+
+RowMap = Transform | AtPlaces | OfMembers | OfSegments
+
+Change = RowMap | Unchanged
+
+Transforms = Mapping[str, Change | None]
+
+
+@dataclass(frozen=True, slots=True)
+class GatherRequest:
+    """What is gathered: a table of the first score column for each transform, and what beside it.
 
     Args:
+        transforms: For each key the map that scores go through before they are counted; None for none.
         columns: For keys whose transform is not given the first score column, the place of the one it is.
         where: For keys that count only rows with a score in another column too, the place of that column.
         pairs: Pairs of keys whose losses are compared row by row.
@@ -64,6 +89,7 @@ class ExtrasRequest:
         twice: Whether the rows may be read again.
     """
 
+    transforms: Transforms = field(default_factory=lambda: {"raw": None})
     columns: Mapping[str, int] = field(default_factory=dict)
     where: Mapping[str, int] = field(default_factory=dict)
     pairs: tuple[tuple[str, str], ...] = ()
@@ -88,7 +114,7 @@ class ExtrasRequest:
         return tuple(f"fold {place}" for place in range(self.folds))
 
 
-NOTHING, TWICE = ExtrasRequest(), ExtrasRequest(twice=True)
+NOTHING, TWICE = GatherRequest(), GatherRequest(twice=True)
 
 
 @dataclass(slots=True, eq=False)
@@ -102,7 +128,7 @@ class Extras:
         values: Those of each column that makes segments, by the place of the column.
     """
 
-    request: ExtrasRequest = NOTHING
+    request: GatherRequest = NOTHING
     paired: "tuple[PairedSums, ...]" = ()
     slices: "Mapping[str, RunningSlices]" = field(default_factory=dict)
     clusters: "Mapping[str, ClusterSums]" = field(default_factory=dict)
@@ -112,7 +138,7 @@ class Extras:
     values: "dict[int, RunningValues]" = field(default_factory=dict)
 
     @classmethod
-    def start(cls, request: ExtrasRequest, *, limit: int | None, classes: tuple[str, ...] = ()) -> "Extras":
+    def start(cls, request: GatherRequest, *, limit: int | None, classes: tuple[str, ...] = ()) -> "Extras":
         """Return nothing yet of what is wanted; the slices of all keys share the limit."""
         extras = cls(request)
         if request.sliced:
@@ -360,30 +386,6 @@ def _predicted(rows: "ClassRows") -> "Predicted":
     return Predicted(rows.probability, rows.predicted)
 
 
-Transform = Callable[[Floats], Floats]
-
-
-@dataclass(frozen=True, slots=True)
-class AtPlaces:
-    """A transform that looks at where a row stands in its file too, counted from 0."""
-
-    change: Callable[[Floats, Integers], Floats]
-
-
-class Unchanged(Enum):
-    """Rows of several classes as they were before a map: in the view asked for, or by their confidence."""
-
-    VIEW = "view"
-    CONFIDENCE = "confidence"
-
-
-RowMap = Transform | AtPlaces | OfMembers | OfSegments
-
-Change = RowMap | Unchanged
-
-Transforms = Mapping[str, Change | None]
-
-
 @dataclass(slots=True)
 class Signals:
     """What running tallies may learn from outside; it changes how they work and never what they find.
@@ -416,20 +418,18 @@ class TallyWork:
     """The work on one fragment, the same for all: called by an engine with each of them.
 
     Args:
-        transforms: For each key the map that scores go through before they are counted; None for none.
         onto: Tables that rows are added to as they come, for fragments taken one by one; None for tables
             of each fragment's own.
     """
 
     limit: int | None
-    transforms: Transforms
     signals: Signals
     onto: Mapping[str, RunningTable] | None = None
-    extras_request: ExtrasRequest = NOTHING
+    gather_request: GatherRequest = NOTHING
 
     @property
     def keys(self) -> tuple[str, ...]:
-        return (*self.transforms, *self.extras_request.fold_keys)
+        return (*self.gather_request.transforms, *self.gather_request.fold_keys)
 
     def __call__(self, piece: Piece) -> Tally | CalibcliError:
         """Tally a fragment; a problem is returned, not raised: every engine carries a value unharmed."""
@@ -446,8 +446,8 @@ class TallyWork:
         return tables
 
     def tally(self, fragment: Fragment, resolved: ResolvedColumns) -> Tally:
-        tables, extras_request = self.tables() if self.onto is None else dict(self.onto), self.extras_request
-        extras = Extras.start(extras_request, limit=self.limit, classes=resolved.classes)
+        tables, gather_request = self.tables() if self.onto is None else dict(self.onto), self.gather_request
+        extras = Extras.start(gather_request, limit=self.limit, classes=resolved.classes)
         intake = intake_of(resolved, shown=fragment.shown, first_row=fragment.first_row)
         for rows in taken(fragment, intake, resolved):
             if self.signals.stopped:
@@ -456,15 +456,15 @@ class TallyWork:
                 seen = {
                     key: _add(
                         tables[key],
-                        rows.seen(extras_request.columns.get(key, 0), where=extras_request.where.get(key)),
+                        rows.seen(gather_request.columns.get(key, 0), where=gather_request.where.get(key)),
                         change,
                     )
-                    for key, change in self.transforms.items()
+                    for key, change in gather_request.transforms.items()
                 }
                 extras.add(rows, seen, resolved)
-                if rows.group is not None and extras_request.folds:
-                    fold = rows.group.folds(extras_request.folds, seed=extras_request.seed)
-                    for place, key in enumerate(extras_request.fold_keys):
+                if rows.group is not None and gather_request.folds:
+                    fold = rows.group.folds(gather_request.folds, seed=gather_request.seed)
+                    for place, key in enumerate(gather_request.fold_keys):
                         _add(tables[key], rows.kept(np.flatnonzero(fold == place)), None)
         if self.onto is not None:
             return Tally({}, intake.findings, extras)
@@ -535,7 +535,7 @@ class BundleWork:
         onto = self.work.tables()
         counted = replace(self.work, onto=onto)
         classes = bundle[0].columns.classes
-        extras = Extras.start(self.work.extras_request, limit=self.work.limit, classes=classes)
+        extras = Extras.start(self.work.gather_request, limit=self.work.limit, classes=classes)
         results = [_merged(counted(piece), extras, piece) for piece in bundle]
         last = results[-1]
         if isinstance(last, Tally):
@@ -544,14 +544,14 @@ class BundleWork:
         return results
 
 
-def bundles_of(pieces: Sequence[Piece], extras_request: ExtrasRequest) -> list[list[Piece]]:
+def bundles_of(pieces: Sequence[Piece], gather_request: GatherRequest) -> list[list[Piece]]:
     """Return the fragments in bundles; each by itself while they are few.
 
     Importance weights and the losses of clusters are added up as floating point numbers, whose sum depends
     on how they are grouped: such fragments stay by themselves, so that an engine changes no digit.
     """
     floating = any(piece.columns.weights_are is WeightMeaning.IMPORTANCE for piece in pieces[:1])
-    size = 1 if floating or extras_request.clustered else max(1, -(-len(pieces) // MOST_BUNDLES))
+    size = 1 if floating or gather_request.clustered else max(1, -(-len(pieces) // MOST_BUNDLES))
     return [list(pieces[start : start + size]) for start in range(0, len(pieces), size)]
 
 

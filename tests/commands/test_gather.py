@@ -21,7 +21,7 @@ from calibcli.commands.gathering import Gathered, choose_columns, gather
 from calibcli.data import fragments
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.readers import parquet
-from calibcli.data.tally import Signals, TallyWork
+from calibcli.data.tally import GatherRequest, Signals, TallyWork
 from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.options.rows import Columns
@@ -104,9 +104,8 @@ def test_workers_never_change_a_digit(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_transforms_are_tabled_beside_each_other(tmp_path: Path) -> None:
     """One pass gives the raw and the recalibrated table."""
     path = write_csv(tmp_path / "a.csv", [(0.2, True), (0.4, False), (0.4, True)])
-    found = gather(
-        [str(path)], ASKED, engine=ThreadEngine(1), transforms={"raw": None, "half": lambda score: score / 2}
-    )
+    halved = GatherRequest({"raw": None, "half": lambda score: score / 2})
+    found = gather([str(path)], ASKED, engine=ThreadEngine(1), gather_request=halved)
     assert found.tables["raw"].score.tolist() == [0.2, 0.4]
     assert found.tables["half"].score.tolist() == [0.1, 0.2]
     assert found.tables["half"].positive_rows.tolist() == [1, 1]
@@ -244,7 +243,7 @@ def test_a_stopped_tally_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = write_parquet(tmp_path / "a.parquet", [(0.5, True)] * 100, group=100)
     (fragment,) = fragments.list_fragments([str(path)])
     resolved = choose_columns([fragment], ASKED)[str(path)]
-    found = TallyWork(None, {"raw": None}, Signals(stopped=True)).tally(fragment, resolved)
+    found = TallyWork(None, Signals(stopped=True)).tally(fragment, resolved)
     # The batch looked at and the one ahead of it, of ten.
     assert found.findings.rows <= 20
 

@@ -16,7 +16,7 @@ from calibcli.commands.gathering import RAW, Gathered, gather
 from calibcli.data import fragments as cut
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.selection import Sampling, lowest
-from calibcli.data.tally import ExtrasRequest
+from calibcli.data.tally import GatherRequest
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns, RowSelection
 
@@ -56,7 +56,7 @@ def read(
     """Read files with a selection of rows."""
     columns = Columns("score", **{"label": "label", **said}, rows=rows)  # type: ignore[arg-type]
     inputs = [str(folder / name) for name in names]
-    return gather(inputs, columns, engine=ThreadEngine(jobs), extras_request=ExtrasRequest(twice=twice))
+    return gather(inputs, columns, engine=ThreadEngine(jobs), gather_request=GatherRequest(twice=twice))
 
 
 def places(found: Gathered) -> list[int]:

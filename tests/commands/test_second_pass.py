@@ -104,7 +104,7 @@ def test_cells_with_too_many_rows_to_keep_are_cut_finer(
         pq.write_table(rows.take(pa.array(range(number, rows.num_rows, 3))), path)
     tables = {}
     for reading in (EXACT, GRID):
-        tables[reading] = read_tables(RowRequest(paths, ASKED, reading=reading), extras_request=TWICE)
+        tables[reading] = read_tables(RowRequest(paths, ASKED, reading=reading), gather_request=TWICE)
     again = replace(tables[GRID].again, engine=engine)
     held = []
     monkeypatch.setattr(ScoreTable, "from_rows", partial(kept_in, held, ScoreTable.from_rows))
@@ -183,7 +183,7 @@ def test_input_that_grows_meanwhile_is_refused(tmp_path: Path) -> None:
     """A second pass over other rows than the first is an error, not a wrong number."""
     path = tmp_path / "grows.csv"
     path.write_text("score,label\n0.25,1\n0.5,0\n")
-    gathered = read_tables(RowRequest([str(path)], ASKED, reading=Reading()), extras_request=TWICE)
+    gathered = read_tables(RowRequest([str(path)], ASKED, reading=Reading()), gather_request=TWICE)
     assert gathered.tables[RAW].total_rows == 2
     assert gathered.again is not None
     path.write_text("score,label\n0.25,1\n0.5,0\n0.75,1\n")

@@ -10,7 +10,7 @@ from calibcli.commands.gathering import FIT_ROWS, RAW, Gathered
 from calibcli.commands.partition import chosen_bins, may_cut_cells, parted
 from calibcli.commands.pictures import diagram
 from calibcli.commands.reading import read_evaluation
-from calibcli.data.tally import ExtrasRequest
+from calibcli.data.tally import GatherRequest
 from calibcli.documents.artifact import Artifact, read_any_artifact
 from calibcli.errors import CalibcliError, UsageProblem
 from calibcli.names import BetaForm, Binning, FitLoss, Purpose, RecalibratorName, Split
@@ -139,7 +139,7 @@ def map_diagram(request: diagram.PlotRequest) -> diagram.Diagram:
     artifact = _artifact_of_one_score(request.artifact)
     options = request.options
     twice = may_cut_cells(options.bins, options.binning or Binning.EQUAL_MASS)
-    evaluation = read_evaluation(request, ExtrasRequest(twice=twice))
+    evaluation = read_evaluation(request, GatherRequest(twice=twice))
     source, found = evaluation.input, evaluation.fit_notes
     notes = (*source.notes, *evaluation.notes, *found)
     drawn = map_over_rows(artifact, evaluation, fitted_rows=bool(found), options=options)

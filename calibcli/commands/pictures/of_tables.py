@@ -24,7 +24,7 @@ from calibcli.commands.pictures.diagram import (
 )
 from calibcli.commands.pictures.reliability import MOST, brief, group_name, refuse_panels, several_names
 from calibcli.commands.reading import read_evaluation
-from calibcli.commands.slices import Slices, extras_request_of, sorted_groups, views_of
+from calibcli.commands.slices import Slices, gather_request_of, sorted_groups, views_of
 from calibcli.errors import UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
@@ -108,7 +108,7 @@ def tables_of(request: PlotRequest) -> Tables:
         raise UsageProblem(msg, "name the files that the report was measured on")
     if request.kind in _IN_PANELS:
         refuse_panels(1 + len(columns.others), "scores")
-    evaluation = read_evaluation(request, extras_request_of(request))
+    evaluation = read_evaluation(request, gather_request_of(request))
     source, views = evaluation.input, views_of(evaluation)
     refuse_empty(max((one.table for one in views), key=lambda table: table.total_rows))
     notes = (*source.notes, *evaluation.notes, *evaluation.fit_notes)

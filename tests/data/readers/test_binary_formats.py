@@ -18,7 +18,7 @@ from calibcli.commands.measure import measure_files
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.readers import reader_of
-from calibcli.data.tally import ExtrasRequest
+from calibcli.data.tally import GatherRequest
 from calibcli.errors import CalibcliError
 from calibcli.names import DataFormat, ViewName
 from calibcli.options.rows import Columns, RowRequest, SeveralClasses
@@ -104,7 +104,7 @@ def test_groups_of_any_type(column: Any, groups: set[str]) -> None:
     """Bytes that are no text are written as digits, each for itself, and UUIDs as they are known."""
     write_arrow({"g": column})
     columns = Columns("s", "y", by=("g",), identity=None)
-    found = gather(["a.arrow"], columns, engine=ThreadEngine(1), extras_request=ExtrasRequest(sliced=(RAW,)))
+    found = gather(["a.arrow"], columns, engine=ThreadEngine(1), gather_request=GatherRequest(sliced=(RAW,)))
     assert {name for (name,) in found.extras.slices[RAW].tables()} == groups
 
 

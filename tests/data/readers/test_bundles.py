@@ -15,7 +15,7 @@ import pytest
 from calibcli.commands.gathering import RAW, Gathered, choose_columns, gather
 from calibcli.data import tally as bundles
 from calibcli.data.fragments import list_fragments, pieces_of
-from calibcli.data.tally import NOTHING, ExtrasRequest
+from calibcli.data.tally import NOTHING, GatherRequest
 from calibcli.errors import InputProblem
 from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns
@@ -66,10 +66,10 @@ def gathered(
     columns: Columns,
     *,
     limit: int = 1_000,
-    extras_request: ExtrasRequest = NOTHING,
+    gather_request: GatherRequest = NOTHING,
 ) -> Gathered:
     """Read the folder on an engine."""
-    return gather([str(folder)], columns, engine=engine, limit=limit, extras_request=extras_request)
+    return gather([str(folder)], columns, engine=engine, limit=limit, gather_request=gather_request)
 
 
 @pytest.mark.parametrize("limit", [1_000, 50], ids=["exact", "grid"])
@@ -93,16 +93,16 @@ def test_bundles_change_no_number(
 @pytest.mark.parametrize("limit", [1_000, 50], ids=["exact", "grid"])
 def test_groups_travel_once_for_a_bundle(folder: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     """Their tables are those of fragments that came one by one, under the same names."""
-    columns, extras_request = Columns("score", "label", by=("group",)), ExtrasRequest(sliced=(RAW,))
+    columns, gather_request = Columns("score", "label", by=("group",)), GatherRequest(sliced=(RAW,))
     alone = (
-        gathered(folder, Elsewhere(), columns, limit=limit, extras_request=extras_request)
+        gathered(folder, Elsewhere(), columns, limit=limit, gather_request=gather_request)
         .extras.slices[RAW]
         .tables()
     )
     monkeypatch.setattr(bundles, "MOST_BUNDLES", 3)
     engine = Elsewhere()
     whole = (
-        gathered(folder, engine, columns, limit=limit, extras_request=extras_request)
+        gathered(folder, engine, columns, limit=limit, gather_request=gather_request)
         .extras.slices[RAW]
         .tables()
     )
@@ -135,13 +135,13 @@ def test_sums_of_importance_weights_are_not_grouped_otherwise(
     monkeypatch.setattr(bundles, "MOST_BUNDLES", 3)
     fragments = list_fragments([str(folder)])
 
-    def sizes(extras_request: ExtrasRequest, **weights: Any) -> list[int]:
+    def sizes(gather_request: GatherRequest, **weights: Any) -> list[int]:
         resolved = choose_columns(fragments, Columns("score", "label", **weights))
-        return [len(one) for one in bundles.bundles_of(pieces_of(fragments, resolved), extras_request)]
+        return [len(one) for one in bundles.bundles_of(pieces_of(fragments, resolved), gather_request)]
 
     assert sizes(NOTHING) == sizes(NOTHING, weight="count", weights_are=WeightMeaning.FREQUENCY) == [4, 4, 3]
     assert sizes(NOTHING, weight="weight") == [1] * 11
-    assert sizes(ExtrasRequest(clustered=(RAW,))) == [1] * 11
+    assert sizes(GatherRequest(clustered=(RAW,))) == [1] * 11
 
 
 def test_the_first_fault_in_the_order_of_the_input_is_told(

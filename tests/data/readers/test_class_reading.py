@@ -48,7 +48,7 @@ def read(*paths: str, probs: str = "p_*", **requested: Any) -> ClassBlock:
     """The rows of files as a fit sees them, in one block."""
     several = SeveralClasses(probs, requested.pop("classes", None), requested.pop("on_sum", OnSum.ERROR))
     gathered = read_tables(
-        RowRequest(paths, Columns(label="label", several=several, **requested)), extras_request=TWICE
+        RowRequest(paths, Columns(label="label", several=several, **requested)), gather_request=TWICE
     )
     blocks = list(ClassSource(rows_again(gathered), bytes_of("64MiB")).blocks())
     return ClassBlock(

@@ -12,7 +12,7 @@ from calibcli.data.columns import LABEL_NAMES, SCORE_NAMES, Header, resolve, sam
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.readers import reader_of
-from calibcli.data.tally import ExtrasRequest
+from calibcli.data.tally import GatherRequest
 from calibcli.errors import InputProblem
 from calibcli.names import MeasureName, OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.options.rows import Columns
@@ -107,8 +107,9 @@ def read(path: Path, columns: Columns = BOTH) -> Gathered:
         [str(path)],
         columns,
         engine=ThreadEngine(1),
-        transforms={"raw": None, "second": None},
-        extras_request=ExtrasRequest(columns={"second": 1}, pairs=(("raw", "second"),)),
+        gather_request=GatherRequest(
+            {"raw": None, "second": None}, columns={"second": 1}, pairs=(("raw", "second"),)
+        ),
     )
 
 

@@ -36,7 +36,7 @@ from calibcli.data.fragments import batches_of, list_fragments
 from calibcli.data.groups import MemberColumn, groups_of
 from calibcli.data.row_ids import first_respelled, identities_of
 from calibcli.data.selection import satisfied
-from calibcli.data.tally import ExtrasRequest, intake_of, taken
+from calibcli.data.tally import GatherRequest, intake_of, taken
 from calibcli.data.values import names_of
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
@@ -475,8 +475,8 @@ def test_json_lines_do_not_mix_them_either(tmp_path: Path, monkeypatch: pytest.M
     """Within a block, and from one to the next; a number and its own digits are one value."""
     rows = ['{"v": 7, "s": 0.5, "y": 1}', '{"v": "7", "s": 0.5, "y": 0}', '{"v": "x", "s": 0.5, "y": 0}']
     path = write(tmp_path, "a.jsonl", rows)
-    sliced = ExtrasRequest(sliced=("raw",))
-    found = gather([path], Columns("s", "y", by=("v",)), engine=ThreadEngine(1), extras_request=sliced)
+    sliced = GatherRequest(sliced=("raw",))
+    found = gather([path], Columns("s", "y", by=("v",)), engine=ThreadEngine(1), gather_request=sliced)
     assert {name: table.total_rows for (name,), table in found.extras.slices["raw"].tables().items()} == {
         "7": 2,
         "x": 1,
@@ -723,7 +723,7 @@ def test_a_file_without_the_positive_label_is_named(tmp_path: Path) -> None:
         [other],
         Columns("s", "y", positive="yes"),
         engine=ThreadEngine(1),
-        extras_request=ExtrasRequest(part=True),
+        gather_request=GatherRequest(part=True),
     )
     assert part.input.notes == (said, f"{other}, column 'y': {alike}")
     assert not tally_of(one, positive="yes").input.notes

@@ -12,7 +12,7 @@ from calibcli.commands.gathering import Gathered, gather
 from calibcli.data import fragments
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.groups import fold_of
-from calibcli.data.tally import ExtrasRequest
+from calibcli.data.tally import GatherRequest
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns
@@ -26,8 +26,8 @@ def read(
     path: Path, columns: Columns = GROUPED, *, folds: int = 3, seed: int = 0, workers: int = 1
 ) -> Gathered:
     """Read a file into folds."""
-    extras_request = ExtrasRequest(folds=folds, seed=seed)
-    return gather([str(path)], columns, engine=ThreadEngine(workers), extras_request=extras_request)
+    gather_request = GatherRequest(folds=folds, seed=seed)
+    return gather([str(path)], columns, engine=ThreadEngine(workers), gather_request=gather_request)
 
 
 def write(path: Path, groups: list[Any], kind: pa.DataType | None = None) -> Path:

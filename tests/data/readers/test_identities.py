@@ -14,12 +14,12 @@ from calibcli.commands.gathering import RAW
 from calibcli.commands.reading import read_tables
 from calibcli.data import tally as identified_module
 from calibcli.data.row_ids import fingerprints, identities_of
-from calibcli.data.tally import ExtrasRequest
+from calibcli.data.tally import GatherRequest
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns, Reading, RowRequest
 
-BY_ROW = ExtrasRequest(by_id=RAW, part=True)
+BY_ROW = GatherRequest(by_id=RAW, part=True)
 COLUMNS = Columns("score", "label", identity="id")
 
 
@@ -98,7 +98,7 @@ def test_formats_agree_on_identities(tmp_path: Path) -> None:
     found = []
     for name in ("rows.parquet", "rows.csv"):
         gathered = read_tables(
-            RowRequest([str(tmp_path / name)], COLUMNS, reading=Reading()), extras_request=BY_ROW
+            RowRequest([str(tmp_path / name)], COLUMNS, reading=Reading()), gather_request=BY_ROW
         )
         assert gathered.extras.by_id is not None
         found.append(gathered.extras.by_id.columns())
@@ -117,9 +117,9 @@ def test_a_missing_identity_is_refused_or_dropped(drop: OnMissing, tmp_path: Pat
         with pytest.raises(
             InputProblem, match="column 'id': 1 of 3 values is missing; the first is at row 2"
         ):
-            read_tables(RowRequest([str(path)], columns, reading=Reading()), extras_request=BY_ROW)
+            read_tables(RowRequest([str(path)], columns, reading=Reading()), gather_request=BY_ROW)
         return
-    gathered = read_tables(RowRequest([str(path)], columns, reading=Reading()), extras_request=BY_ROW)
+    gathered = read_tables(RowRequest([str(path)], columns, reading=Reading()), gather_request=BY_ROW)
     assert gathered.input.dropped == 1
     assert gathered.extras.by_id is not None
     assert gathered.extras.by_id.columns()[0].tolist() == of_texts(["a", "b"]).tolist()
@@ -130,7 +130,7 @@ def test_a_column_of_lists_is_no_identity(tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": [[1], [2]], "score": [0.1, 0.2], "label": [0, 1]}), tmp_path / "r.parquet")
     with pytest.raises(InputProblem, match="which does not tell rows apart"):
         read_tables(
-            RowRequest([str(tmp_path / "r.parquet")], COLUMNS, reading=Reading()), extras_request=BY_ROW
+            RowRequest([str(tmp_path / "r.parquet")], COLUMNS, reading=Reading()), gather_request=BY_ROW
         )
 
 
@@ -140,4 +140,4 @@ def test_more_rows_than_can_be_kept_are_refused(tmp_path: Path, monkeypatch: pyt
     path = tmp_path / "rows.csv"
     path.write_text("id,score,label\na,0.1,0\nb,0.2,1\nc,0.3,1\n")
     with pytest.raises(UsageProblem, match="at most 2 identities"):
-        read_tables(RowRequest([str(path)], COLUMNS, reading=Reading()), extras_request=BY_ROW)
+        read_tables(RowRequest([str(path)], COLUMNS, reading=Reading()), gather_request=BY_ROW)

@@ -12,7 +12,7 @@ from calibcli.data.engines import ThreadEngine
 from calibcli.data.files import fixed_part, is_pattern
 from calibcli.data.fragments import list_fragments
 from calibcli.data.readers import partitions_of
-from calibcli.data.tally import ExtrasRequest
+from calibcli.data.tally import GatherRequest
 from calibcli.errors import CalibcliError, InputProblem
 from calibcli.names import OnMissing, WeightMeaning
 from calibcli.options.rows import Columns
@@ -29,16 +29,16 @@ def write(name: str, content: str = "score,label\n0.25,0\n0.75,1\n") -> None:
     path.write_text(content)
 
 
-def read(*inputs: str, extras_request: ExtrasRequest | None = None, **requested: object) -> Gathered:
+def read(*inputs: str, gather_request: GatherRequest | None = None, **requested: object) -> Gathered:
     columns = Columns(**{"score": "score", "label": "label", **requested})  # type: ignore[arg-type]
     return gather(
-        list(inputs), columns, engine=ThreadEngine(1), extras_request=extras_request or ExtrasRequest()
+        list(inputs), columns, engine=ThreadEngine(1), gather_request=gather_request or GatherRequest()
     )
 
 
 def groups(*inputs: str, by: str) -> dict[tuple[str, ...], int]:
     """Return how many rows each group has."""
-    slices = read(*inputs, extras_request=ExtrasRequest(sliced=(RAW,)), by=(by,)).extras.slices[RAW]
+    slices = read(*inputs, gather_request=GatherRequest(sliced=(RAW,)), by=(by,)).extras.slices[RAW]
     return {part: table.total_rows for part, table in slices.tables().items()}
 
 

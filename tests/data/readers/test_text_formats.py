@@ -15,7 +15,7 @@ from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.readers import jsonl
 from calibcli.data.readers import jsonl as json_lines
 from calibcli.data.readers.csv import CsvReader
-from calibcli.data.tally import ExtrasRequest
+from calibcli.data.tally import GatherRequest
 from calibcli.errors import CalibcliError, IdleOption, InputProblem, UsageProblem
 from calibcli.names import DataFormat, OnMissing
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat
@@ -46,7 +46,7 @@ def groups(content: bytes, **how: InputFormat | str) -> dict[tuple[str, ...], in
         columns,
         engine=ThreadEngine(1),
         input_format=form,
-        extras_request=ExtrasRequest(sliced=(RAW,)),
+        gather_request=GatherRequest(sliced=(RAW,)),
     )
     return {part: table.total_rows for part, table in found.extras.slices[RAW].tables().items()}
 
