@@ -39,6 +39,15 @@ def every(views: ClassViews) -> dict[ClassMeasure, ClassEstimate]:
     return {name: class_measure(name, views) for name in EVERY}
 
 
+def numbers(found: dict[ClassMeasure, ClassEstimate]) -> list[float]:
+    """Return every value, bound and null reference in one list."""
+    listed: list[float] = []
+    for one in found.values():
+        ends = (None, None) if one.interval is None else (one.interval.lower, one.interval.upper)
+        listed += [math.nan if each is None else each for each in (one.value, *ends, one.null)]
+    return listed
+
+
 def gaps_by_hand(score: Floats, label: Floats) -> tuple[Floats, Floats, Floats]:
     """Return rows, sum of label - score and its squares of each bin (k/15, (k+1)/15]."""
     place = np.clip(np.ceil(score * BINS).astype(int) - 1, 0, BINS - 1)
@@ -110,6 +119,18 @@ def test_weights_of_classes_are_those_of_the_definition(weights: list[float], ti
     alone = [0.0, 0.0, 1.0, 0.0]
     assert found(alone).value == pytest.approx(math.sqrt(max(own[2], 0.0)), rel=1e-9)
     assert found([1.0] * 4).value == class_measure(C.MARGINAL_L2, views).value
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=15)
+def test_frequency_weights_are_repeated_rows(seed: int) -> None:
+    """A row of frequency w counts as w rows in every value, bound and null reference."""
+    probability, label = drawn_rows(80, 3, seed=seed)
+    counts = np.random.default_rng(seed).integers(1, 4, label.size)
+    counts[0] = 1
+    repeated = views_of(np.repeat(probability, counts, axis=0), np.repeat(label, counts))
+    weighted = views_of(probability, label, counts=counts)
+    assert numbers(every(weighted)) == pytest.approx(numbers(every(repeated)), rel=1e-9, nan_ok=True)
 
 
 def test_two_classes_are_the_binary_case() -> None:
