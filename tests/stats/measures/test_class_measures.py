@@ -40,11 +40,12 @@ def every(views: ClassViews) -> dict[ClassMeasure, ClassEstimate]:
 
 
 def numbers(found: dict[ClassMeasure, ClassEstimate]) -> list[float]:
-    """Return every value, bound and null reference in one list."""
+    """Return every value, bound, null reference and end of its range in one list."""
     listed: list[float] = []
     for one in found.values():
         ends = (None, None) if one.interval is None else (one.interval.lower, one.interval.upper)
-        listed += [math.nan if each is None else each for each in (one.value, *ends, one.null)]
+        null = (one.null, one.null_lower, one.null_upper)
+        listed += [math.nan if each is None else each for each in (one.value, *ends, *null)]
     return listed
 
 
@@ -124,7 +125,7 @@ def test_weights_of_classes_are_those_of_the_definition(weights: list[float], ti
 @given(st.integers(0, 1000))
 @settings(max_examples=15)
 def test_frequency_weights_are_repeated_rows(seed: int) -> None:
-    """A row of frequency w counts as w rows in every value, bound and null reference."""
+    """A row of frequency w counts as w rows in every value, bound, null reference and its range."""
     probability, label = drawn_rows(80, 3, seed=seed)
     counts = np.random.default_rng(seed).integers(1, 4, label.size)
     counts[0] = 1
