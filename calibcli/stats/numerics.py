@@ -444,5 +444,6 @@ def _halves(values: Floats) -> tuple[Floats, Floats]:
     return high, values - high
 
 
-def stream(seed: int, purpose: Purpose) -> np.random.Generator:
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(purpose),)))
+def stream(seed: int, purpose: Purpose, *of: int) -> np.random.Generator:
+    """Return the random numbers of a purpose, and of what they are drawn for where that has its own."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(purpose), *of)))

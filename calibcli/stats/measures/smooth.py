@@ -3,6 +3,7 @@
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
+from zlib import crc32
 
 import numpy as np
 
@@ -179,7 +180,7 @@ class _Curve:
         gap = np.abs(logistic(fitted) - table.score)
         if table.weighted:
             return cls(len(knots), notes, gap, None)
-        at, weight = _places(table)
+        at, weight, ones = _places(table)
         score, start = table.score[at], logit(table.score[at])
         odds = start + _WAY[:, None] * (fitted[at] - start)
         # Labels drawn of a curve that runs up to 0 or 1 would be as sure as it: for them it is smoothed.
@@ -189,7 +190,9 @@ class _Curve:
         except NotConverged:
             careful = odds[-1]
         odds = np.vstack((odds, careful))
-        way = _Way(score, features[:, at], weight, odds, draws=min(draws, _MOST_DRAWS), seed=seed, seen={})
+        # Numbers that all tables share would pass, or fail, too many of them alike.
+        key = crc32(np.concatenate((weight, ones)).tobytes())
+        way = _Way(score, features[:, at], weight, odds, min(draws, _MOST_DRAWS), (seed, key), seen={})
         return cls(len(knots), notes, gap, way, _too_few(points, draws), near)
 
 
@@ -203,6 +206,7 @@ class _Way:
         features: The splines there, shape (k, places).
         weight: The rows around each, shape (places,).
         odds: The log odds of the curves there, shape (steps + 1, places), the last a smoothed one.
+        seed: What was asked for, and a number of these rows' own.
         seen: What was looked at of the steps: the gaps that fits to labels show, shape (draws, places), the
             true ones, and the rows around each place in as many samples of them.
     """
@@ -212,7 +216,7 @@ class _Way:
     weight: Floats
     odds: Floats
     draws: int
-    seed: int
+    seed: tuple[int, int]
     seen: dict[int, tuple[Floats, Floats, Floats]]
 
     def looked_at(self, step: int) -> tuple[Floats, Floats, Floats]:
@@ -220,7 +224,8 @@ class _Way:
         if step not in self.seen:
             odds, weight = self.odds[step], self.weight
             rate, counts = logistic(odds), weight.astype(np.int64)
-            generator = stream(self.seed, Purpose.SMOOTH_CURVE)
+            seed, key = self.seed
+            generator = stream(seed, Purpose.SMOOTH_CURVE, key)
             ones = generator.binomial(counts, rate, (self.draws, rate.size))
             fits = many_fits(self.features, ones / weight, weight, start=odds)
             again = generator.multinomial(counts.sum(), weight / weight.sum(), self.draws).astype(np.float64)
@@ -350,15 +355,17 @@ def _losses(odds: Floats, target: Floats, weight: Floats) -> Floats:
 _ROUNDING = 1e-6
 
 
-def _places(table: Table) -> tuple[Integers, Floats]:
-    """Return places of a table, half by rows, half by where labels are open, and the rows around each."""
+def _places(table: Table) -> tuple[Integers, Floats, Floats]:
+    """Return places of a table, half by rows, half by where labels are open, and the rows around each, and of
+    label 1.
+    """
     at = [np.array([0, table.weight.size - 1])]
     for mass in (table.weight, open_variance(table)):
         reached = np.cumsum(mass)
         at.append(np.searchsorted(reached, reached[-1] * (np.arange(_PLACES) + 0.5) / _PLACES))
     found = np.unique(np.concatenate(at))
     starts = np.concatenate(([0], (found[1:] + found[:-1] + 1) // 2))
-    return found, np.add.reduceat(table.weight, starts)
+    return found, np.add.reduceat(table.weight, starts), np.add.reduceat(table.positive, starts)
 
 
 def weighted_quantile(value: Floats, weight: Floats, *, share: float) -> Floats:

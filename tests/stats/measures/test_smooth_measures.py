@@ -574,18 +574,37 @@ def test_an_interval_needs_as_many_draws_as_its_confidence() -> None:
     table = ScoreTable.from_rows(score, np.arange(100) * 7 % 100 < 100 * score)
     uppers = []
     for confidence in (0.95, 0.995, 0.999):
-        interval = calibration_index(table, name=M.EMAX, confidence=confidence).interval
+        interval = calibration_index(table, name=M.EMAX, confidence=confidence, seed=1).interval
         assert interval is not None
         uppers.append(interval.ends[1])
     assert uppers == sorted(uppers)
     assert uppers[1] < uppers[2]
     # One of 400 others passes the largest of 400 draws, two the next.
-    way = module._Curve.of(table, draws=400, seed=0).way
+    way = module._Curve.of(table, draws=400, seed=1).way
     assert way is not None
     assert uppers[1] >= way.shown(M.EMAX, module._WAY.size)[0].max()
     found = calibration_index(table, name=M.EMAX, confidence=0.9991)
     assert found.interval is None
     assert "no interval: so high a confidence takes more than 2,000 draws" in found.assumptions
+
+
+def test_tables_of_one_kind_share_no_draws() -> None:
+    """Else what 400 draws leave to chance would be one and the same for all: too many would fail, or too few.
+
+    The same rows have the same draws, in any order.
+    """
+    score, rng = np.repeat([0.1, 0.3, 0.6], 100), np.random.default_rng(3)
+    label = rng.random(300) < score
+    other = label.copy()
+    other[0] = ~other[0]
+    order = rng.permutation(300)
+    drawn = []
+    for rows in ((score, label), (score[order], label[order]), (score, other)):
+        way = module._Curve.of(ScoreTable.from_rows(*rows), draws=400, seed=0).way
+        assert way is not None
+        drawn.append(np.sort(way.shown(M.EMAX, 0)[0])[-2])
+    assert drawn[0] == drawn[1]
+    assert drawn[0] != drawn[2]
 
 
 @FEW
