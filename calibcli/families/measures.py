@@ -436,8 +436,8 @@ class MeasureName(Explained):
             and of these rows. In 20 simulated worlds of 300 rows it was wrong in at most 7 % at 95 %, mostly
             too high; in harder ones in at most 7.2 %, but for e50 and e90 in 14 of 90 tables of fraud scores
             whose median gap is next to 0 (docs/coverage.md). At 99 % an end was wrong in .6 % of 1,000 tables
-            of calibrated ties, and in .8 % of 2,000 of overconfident ones. None with importance weights, fewer
-            than 30 rows, fewer than 5 of one label, one score alone, or a confidence above 99.9 %.
+            of calibrated ties, and in .8 % of 2,000 of overconfident ones. None with importance weights,
+            fewer than 30 rows, fewer than 5 of one label, one score alone, or a confidence above 99.9 %.
         Assumes: Rows are independent and held out; the rate bends no faster than 5 knots can follow. Scores
             within 2⁻⁵³ of 0 or 1 are limited inside the logit. "By chance" is what curves fitted to labels
             that follow the scores show; it is left out with importance weights, and of e50 and e90 where a
