@@ -297,10 +297,10 @@ def places_missed(scores: str, rates: str, rows: int, *, confidence: float, repe
         rate = RATES[rates](score)
         table = ScoreTable.from_rows(score, rng.random(rows) < rate)
         curve = smooth_curve(table, bandwidth=smooth_ece(table, confidence=None).value, confidence=confidence)
-        seen = ~np.isnan(curve.x)
-        truth = smoothed_rates(curve.at[seen], score, rate, curve.bandwidth, log_odds=False)
-        wrong = (truth < curve.lower[seen] - 1e-6) | (truth > curve.upper[seen] + 1e-6)
-        missed += np.average(wrong, weights=curve.density[seen]) / repetitions
+        some = np.flatnonzero(~np.isnan(curve.x))[::8]
+        truth = smoothed_rates(curve.at[some], score, rate, curve.bandwidth, log_odds=False)
+        wrong = (truth < curve.lower[some] - 1e-6) | (truth > curve.upper[some] + 1e-6)
+        missed += np.average(wrong, weights=curve.density[some]) / repetitions
     return missed
 
 
