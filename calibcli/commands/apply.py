@@ -338,11 +338,11 @@ def _with_one_score(requested: ApplyRequest, found: Found) -> tuple[ApplyRequest
     Files without it are refused before any output is written.
     """
     refused: list[CalibcliError] = []
-    columns, first = as_fitted(requested.columns, requested.loaded), None
+    columns, first = replace(as_fitted(requested.columns, requested.loaded), labelled=False), None
     for file in found.files:
         try:
             part = list_fragments(replace(found, files=(file,)), input_format=requested.input_format)[0]
-            resolved = columns_of(part, columns, first=first, labelled=False)
+            resolved = columns_of(part, columns, first=first)
             first = resolved if first is None else first
         except InputProblem as problem:
             refused.append(problem)

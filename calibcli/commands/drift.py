@@ -178,7 +178,7 @@ def _shifted(
 
 def _read(rows: RowRequest, source: RowSource) -> Gathered:
     extras = GatherRequest(sliced=(RAW,)) if rows.columns.by else NOTHING
-    read = read_rows(replace(rows, inputs=[source]), gather_request=extras, labelled=False)
+    read = read_rows(replace(rows, inputs=[source], columns=replace(rows.columns, labelled=False)), extras)
     # Said of each file: the scale holds for both, and one of them may have another.
     return replace(read, input=replace(read.input, notes=(*read.input.notes, *unfitted_notes(read))))
 

@@ -265,10 +265,9 @@ def gather(
     limit: int | None = EXACT_LIMIT,
     input_format: InputFormat = AS_FOUND,
     gather_request: GatherRequest = NOTHING,
-    labelled: bool = True,
     progress: Progress = unseen,
 ) -> Gathered:
-    """Read files into tables, in which all labels are 0 where none is read."""
+    """Read files into tables."""
     found = found_in(inputs)
     fragments = list_fragments(found, input_format=input_format)
     if not engine.shares_interpreter:
@@ -279,7 +278,7 @@ def gather(
     if gather_request.twice or ranked:
         keep(fragments)
     with unchanged(fragments):
-        resolved = choose_columns(fragments, columns, labelled=labelled)
+        resolved = choose_columns(fragments, columns)
         if columns.rows.counted:
             fragments, resolved = with_rows(fragments, resolved, columns.rows, engine=engine)
         work = TallyWork(limit, Signals(), gather_request=gather_request)
@@ -326,16 +325,14 @@ def _compare_ranks(extras: Extras, work: "_Ranked", again: "SecondPass") -> None
         paired.also(sums.sums)
 
 
-def choose_columns(
-    fragments: Sequence[Fragment], columns: Columns, *, labelled: bool = True
-) -> dict[str, ResolvedColumns]:
+def choose_columns(fragments: Sequence[Fragment], columns: Columns) -> dict[str, ResolvedColumns]:
     """Find the columns in the first file, and the same ones in every other."""
     resolved: dict[str, ResolvedColumns] = {}
     first: ResolvedColumns | None = None
     for fragment in fragments:
         if fragment.path in resolved:
             continue
-        found = columns_of(fragment, columns, first=first, labelled=labelled)
+        found = columns_of(fragment, columns, first=first)
         if first is None:
             first = found = with_counted(found, fragment)
         resolved[fragment.path] = found

@@ -778,7 +778,7 @@ def _roles(header: Header) -> dict[str, str]:
     """Return the columns that would be taken unasked, by what for."""
     roles: dict[str, str] = {}
     with suppress(InputProblem):
-        roles["score"] = resolve(Columns(), header, labelled=False).score
+        roles["score"] = resolve(Columns(labelled=False), header).score
     # Any column may be the score while the label is looked for, but the label itself.
     for other in header.names[:2]:
         try:

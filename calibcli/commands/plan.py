@@ -363,14 +363,13 @@ def _between_quantiles(artifact: AnyArtifact, count: int) -> Floats | None:
 
 def _read(rows: RowRequest, loaded: AnyArtifact | None, gather_request: GatherRequest = NOTHING) -> Gathered:
     """Read scores without labels, through the map where there is one."""
-    columns, outputs = rows.columns, None
+    columns, outputs = replace(rows.columns, labelled=False), None
     if loaded is not None:
         columns, transforms = through(loaded, columns, str(rows.artifact))
         gather_request = replace(gather_request, transforms=transforms)
-        # Labels are not read.
         columns = replace(columns, positive=None)
         outputs = outputs_through(loaded, columns.several)
-    gathered = read_rows(replace(rows, columns=columns), gather_request, labelled=False)
+    gathered = read_rows(replace(rows, columns=columns), gather_request)
     if loaded is None:
         said = unfitted_notes(gathered)
     else:

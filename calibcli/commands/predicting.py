@@ -93,7 +93,7 @@ def _score_resolved(columns: Columns, fragment: Fragment) -> ResolvedColumns:
     """Find the columns in a file, and that of groups also in its path."""
     members = {folded(name) for name in (() if columns.member is None else columns.member.names)}
     outside = tuple(one for one in fragment.partitions if folded(one[0]) in members)
-    return columns_of(replace(fragment, partitions=outside), columns, labelled=False)
+    return columns_of(replace(fragment, partitions=outside), replace(columns, labelled=False))
 
 
 class Predictor(ABC):
@@ -364,9 +364,9 @@ def classes_chosen(
     """Return the columns named, or those that are found by the names of the classes."""
     reader = reader_of(fragment)
     header = Header(reader.header(), fragment.shown)
-    columns = replace(columns, scale=columns.scale or loaded.scale)
+    columns = replace(columns, scale=columns.scale or loaded.scale, labelled=False)
     if columns.several is not None:
-        found = resolve(columns, header, labelled=False)
+        found = resolve(columns, header)
         if found.probs is not None and found.probs.in_list and not found.classes:
             return replace(found, probs=replace(found.probs, classes=loaded.classes))
         return with_counted(found, fragment)

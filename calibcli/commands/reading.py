@@ -28,9 +28,7 @@ from calibcli.values import replace
 Request = TypeVar("Request", bound=RowRequest)
 
 
-def read_rows(
-    rows: RowRequest, gather_request: GatherRequest = NOTHING, *, labelled: bool = True
-) -> Gathered:
+def read_rows(rows: RowRequest, gather_request: GatherRequest = NOTHING) -> Gathered:
     reading = rows.reading
     if any(map(is_json, rows.inputs)):
         from calibcli.commands.summaries import summaries_in
@@ -38,7 +36,7 @@ def read_rows(
         if summaries := summaries_in(rows.inputs):
             msg = f"{summaries[0]} is a summary of rows, and this command reads rows"
             raise UsageProblem(msg, "name the files that it was made from")
-    if not labelled:
+    if not rows.columns.labelled:
         refuse_null(rows.columns)
     return gather(
         rows.inputs,
@@ -47,7 +45,6 @@ def read_rows(
         limit=reading.limit,
         input_format=reading.input_format,
         gather_request=gather_request,
-        labelled=labelled,
         progress=reading.progress,
     )
 

@@ -590,14 +590,14 @@ def refuse_null(columns: Columns) -> None:
         raise UsageProblem(msg, "pass --on-sum normalise: such rows are divided by their sum and counted")
 
 
-def resolve(columns: Columns, header: Header, *, labelled: bool = True) -> ResolvedColumns:
+def resolve(columns: Columns, header: Header) -> ResolvedColumns:
     """Find the columns in a header.
 
     A name matches exactly, or as the same letters in other code points, or else without regard to case and
     outer blanks, if one column does so.
     """
     header.refuse_repeated()
-    if labelled:
+    if columns.labelled:
         refuse_null(columns)
     wide = header.wide
     probs, others = None, columns.others
@@ -608,7 +608,7 @@ def resolve(columns: Columns, header: Header, *, labelled: bool = True) -> Resol
         score, *rest = probs.names
         others = tuple(rest)
     label = None
-    if labelled:
+    if columns.labelled:
         every = header if columns.label is None else wide
         label = every.named_or_usual(columns.label, "label")
     single = (columns.weight, columns.group, columns.cluster, columns.identity)
@@ -692,6 +692,7 @@ def same_again(resolved: ResolvedColumns, header: Header) -> ResolvedColumns:
         resolved.requested,
         score=None if resolved.probs else resolved.score,
         label=resolved.label,
+        labelled=resolved.label is not None,
         weight=resolved.weight,
         others=() if resolved.probs else resolved.others,
         group=resolved.group,
@@ -700,7 +701,7 @@ def same_again(resolved: ResolvedColumns, header: Header) -> ResolvedColumns:
         cluster=resolved.cluster,
         identity=resolved.identity,
     )
-    found = resolve(again, header, labelled=resolved.label is not None)
+    found = resolve(again, header)
     return found if resolved.probs is None else _in_order_of(resolved.probs, found, header)
 
 

@@ -337,7 +337,7 @@ def _sum_to_one(fragment: Fragment, probs: Sequence[str]) -> bool:
     from calibcli.data.class_intake import sums_off
 
     header = Header(probs, fragment.shown)
-    found = resolve(Columns(probs[0], others=tuple(probs[1:])), header, labelled=False)
+    found = resolve(Columns(probs[0], others=tuple(probs[1:]), labelled=False), header)
     with suppress(InputProblem):
         for batch in reader_of(fragment).batches(replace(found, decimal=fragment.decimal or ".")):
             stored = [batch.column(name) for name in probs]
@@ -359,11 +359,11 @@ def asking_for(probs: tuple[str, ...]) -> str:
 
 
 def columns_of(
-    fragment: Fragment, columns: Columns, *, first: ResolvedColumns | None = None, labelled: bool = True
+    fragment: Fragment, columns: Columns, *, first: ResolvedColumns | None = None
 ) -> ResolvedColumns:
     reader = reader_of(fragment)
     header = reader.header()
-    found = partial(_found, fragment, columns, first=first, labelled=labelled)
+    found = partial(_found, fragment, columns, first=first)
     try:
         try:
             return found(header)
@@ -376,7 +376,7 @@ def columns_of(
     except InputProblem as problem:
         unsaid = columns.score is None and problem.hint == NAME_THE_SCORE
         lacking = columns.score is not None and columns.score not in header and problem.hint is None
-        requested = columns.several is None and labelled and (unsaid or lacking)
+        requested = columns.several is None and columns.labelled and (unsaid or lacking)
         probs = guessed_classes(fragment, header) if requested else ()
         if (one := one_of_two(fragment, probs)) is not None:
             problem.hint = f"name {one!r} with --score: of two classes one probability is enough"
@@ -419,12 +419,11 @@ def _found(
     header: tuple[str, ...],
     *,
     first: ResolvedColumns | None,
-    labelled: bool,
 ) -> ResolvedColumns:
     own = {folded(name) for name in header} if fragment.partitions else ()
     outside = {name: value for name, value in fragment.partitions if folded(name) not in own}
     whole = Header(header, fragment.shown, tuple(outside))
-    found = same_again(first, whole) if first else resolve(columns, whole, labelled=labelled)
+    found = same_again(first, whole) if first else resolve(columns, whole)
     requested = tuple((name, value) for name, value in outside.items() if name in found.names)
     for name, value in requested:
         other = next((one for column, one in fragment.partitions if column == name and one != value), value)

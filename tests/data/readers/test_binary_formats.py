@@ -248,7 +248,7 @@ def test_arrays_are_read_side_by_side(order: str, monkeypatch: pytest.MonkeyPatc
     np.savez("a.npz", s=stored, y=LABELS.astype(">i2"), classes=np.array(["a", "b"]))
     assert read("a.npz").tables[RAW] == EXPECTED
     (fragment,) = list_fragments(["a.npz"])
-    resolved = columns_of(fragment, Columns("s"), labelled=False)
+    resolved = columns_of(fragment, Columns("s", labelled=False))
     with pytest.raises(CalibcliError, match="array 'classes': it has 2 rows, and there are 5 in 's'"):
         list(reader_of(fragment).batches_of_all(resolved))
 
@@ -277,7 +277,7 @@ def test_every_column_comes_with_its_type(kind: DataFormat) -> None:
     else:
         write_arrow({"t": ["a", "é", None, "b", "c"], "l": [[1]] * 5})
     (fragment,) = list_fragments([name])
-    resolved = columns_of(fragment, Columns("s"), labelled=False)
+    resolved = columns_of(fragment, Columns("s", labelled=False))
     reader = reader_of(fragment)
     whole = reader.schema(resolved)
     batches = list(reader.batches_of_all(resolved))

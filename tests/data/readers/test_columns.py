@@ -79,7 +79,7 @@ def test_weights_are_importance_unless_said() -> None:
 
 def test_apply_needs_no_label() -> None:
     """A header without a label is enough."""
-    resolved = resolve(Columns(), Header(["p"], "p.csv"), labelled=False)
+    resolved = resolve(Columns(labelled=False), Header(["p"], "p.csv"))
     assert (resolved.score, resolved.label, resolved.weight) == ("p", None, None)
 
 

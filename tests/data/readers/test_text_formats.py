@@ -168,7 +168,7 @@ def test_lines_come_with_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     content = b'{"score": 0.25, "x": "\xe9"}\n\n{"x": 1, "score": 0.5}\r\n' * 9 + b'\n\n{"score": 1}'
     Path("a.jsonl").write_bytes(content)
     (fragment,) = list_fragments(["a.jsonl"], input_format=InputFormat(encoding="latin-1"))
-    resolved = columns_of(fragment, Columns("score"), labelled=False)
+    resolved = columns_of(fragment, Columns("score", labelled=False))
     blocks = list(jsonl.JsonReader(fragment).blocks_and_batches(resolved))
     assert b"".join(block for block, _ in blocks) == content
     values = [value for _, batch in blocks if batch for value in batch.column("score").to_pylist()]
@@ -185,7 +185,7 @@ def test_every_key_becomes_a_column() -> None:
     ]
     Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (fragment,) = list_fragments(["a.jsonl"])
-    resolved = columns_of(fragment, Columns("score"), labelled=False)
+    resolved = columns_of(fragment, Columns("score", labelled=False))
     whole = jsonl.JsonReader(fragment).schema(resolved)
     assert dict(zip(whole.names, map(str, whole.types), strict=True)) == {
         "score": "double",
