@@ -163,8 +163,8 @@ def test_a_picture_can_be_written_beside(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["smooth", "residual", "clinical"])
 def test_the_band_of_all_scores_at_once_is_drawn(kind: str) -> None:
-    """Of the kernel's curve in each of its diagrams, and wider than the pointwise one, whose effective rows are
-    counted by another bound: at 10 of 257 places, of a row or two, that is wider by up to a tenth.
+    """Of the kernel's curve in each of its diagrams, and wider than the pointwise one, of another bound:
+    at 10 of 257 places, of a row or two, that is the wider one, by up to a tenth.
     """
     smoother = Smoother.KERNEL if kind == "clinical" else None
     widths = []
