@@ -199,19 +199,20 @@ def alike_notes(column: str, values: Iterable[str]) -> tuple[str, ...]:
     for value in values:
         found.setdefault(_written_alike(value), []).append(value)
     alike = [one for several in found.values() if len(several) > 1 for one in several]
-    dates: dict[str, str] = {}
+    dates: dict[tuple[bool, str], str] = {}
     for value in (one for several in found.values() for one in several):
         if _DATE.fullmatch(value) is not None:
-            dates.setdefault(re.sub("[0-9]+", lambda some: f"{len(some[0]) > _LONGEST_DAY}", value), value)
+            dates.setdefault((value[:4].isdigit(), re.sub("[0-9]+", "", value)[0]), value)
     alike += [one for one in dates.values() if len(dates) > 1 and one not in alike]
     is_so = f"{listing(alike)} are groups of their own; are some meant to be the same?"
     return (f"column {column!r}: {is_so}",) if alike else ()
 
 
-# A day or a month by numbers, its year first or last; a year has more digits than a day.
-_DATE, _LONGEST_DAY = re.compile(r"[0-9]{4}(?:[-/.][0-9]{1,2}){1,2}|(?:[0-9]{1,2}[-/.]){1,2}[0-9]{4}"), 2
-# Of numbers that stand by themselves, as in dates; those within a word are part of a code.
-_ZEROS_IN_FRONT = re.compile(r"(?<![\w.])0+(?=[0-9]+(?!\w))")
+# A day or a month by numbers, its year first or last.
+_DATE = re.compile(r"[0-9]{4}(?:[-/.][0-9]{1,2}){1,2}|(?:[0-9]{1,2}[-/.]){1,2}[0-9]{4}")
+# Of numbers that stand by themselves, as in dates; those within a word are part of a code, and those behind
+# a point or a comma of a fraction.
+_ZEROS_IN_FRONT = re.compile(r"(?<![\w.,])0+(?=[0-9]+(?!\w))")
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 
 
