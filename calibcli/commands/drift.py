@@ -69,7 +69,7 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
         listed,
         options.seed,
         (
-            *_shared_notes(before.table, [after.table]),
+            *_shared_notes(before.table, after.table),
             *_empty_notes(listed),
             *_other_notes(listed[1:]),
             *rounding_notes(*(one.resolution for one in tables)),
@@ -131,7 +131,7 @@ def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
     shifts = _shifted([(values[base], values[name]) for name in others], cut, requested)
     listed = tuple(replace(one, name=name) for name, one in zip(others, shifts, strict=True))
     rounded = rounding_notes(*(one.resolution for one in tables.values()))
-    shared = _shared_notes(tables[base], [tables[name] for name in others])
+    shared = _shared_notes(tables[base], tables[others[0]])
     notes = (*shared, *_empty_notes(listed), *alike_notes(by, names), *rounded)
     return DriftReport(
         found.input,
@@ -275,19 +275,14 @@ def _other_notes(columns: Iterable[DriftColumn]) -> list[str]:
 _FEWEST_ROWS, _DISTINCT, _SHARED = 100, 0.9, 0.5
 
 
-def _shared_notes(old: Table, others: Iterable[Table]) -> tuple[str, ...]:
-    """Say that the same rows seem to be among the old ones and others, which then are not independent."""
-    for new in others:
-        fewest = min(old.distinct, new.distinct)
-        if any(
-            one.kind != "exact" or one.distinct < max(_FEWEST_ROWS, _DISTINCT * one.total_rows)
-            for one in (old, new)
-        ):
-            continue
-        shared = np.intersect1d(old.score, new.score, assume_unique=True).size
-        if shared >= _SHARED * fewest:
-            return (_SHARED_WORDS.format(shared, old.distinct),)
-    return ()
+def _shared_notes(old: Table, new: Table) -> tuple[str, ...]:
+    """Say that the same rows seem to be among the old ones and the new, which then are not independent."""
+    for one in (old, new):
+        if one.kind != "exact" or one.distinct < max(_FEWEST_ROWS, _DISTINCT * one.total_rows):
+            return ()
+    shared = np.intersect1d(old.score, new.score, assume_unique=True).size
+    enough = shared >= _SHARED * min(old.distinct, new.distinct)
+    return (_SHARED_WORDS.format(shared, old.distinct),) if enough else ()
 
 
 _SHARED_WORDS = (
