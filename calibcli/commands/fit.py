@@ -15,7 +15,7 @@ from calibcli.commands.cutting import (
 )
 from calibcli.commands.gathering import RAW, Gathered, SecondPass, selection_notes
 from calibcli.commands.reading import group_notes, read_tables, rounding_notes
-from calibcli.commands.scale_checks import ORDER_OF_CLASSES, read_notes, repeated_notes, sure_notes
+from calibcli.commands.scale_checks import lower_where_seen, read_notes, repeated_notes, sure_notes
 from calibcli.data.engines import default_workers
 from calibcli.data.tally import TWICE, GatherRequest
 from calibcli.documents.artifact import (
@@ -817,7 +817,7 @@ def _record(
     if not table.weighted:
         notes = (
             *notes,
-            *_of_other_classes(rows.classes, of_class, given),
+            *lower_where_seen(rows.classes, of_class, given, rows=table.total_rows),
             *_off_on_average(rows.classes, of_class, expected, variance),
         )
     before, after = (
@@ -837,27 +837,6 @@ def _record(
         score_quantiles=score_quantiles(table),
         output_quantiles=score_quantiles(confidence.table()),
     )
-
-
-# A probability is clearly lower where its class is the label by so many standard errors, and by so much.
-_ERRORS_BELOW, _CLEARLY_BELOW = 6.0, 0.02
-
-
-def _of_other_classes(classes: Sequence[str], observed: Integers, given: Floats) -> tuple[str, ...]:
-    """Say which classes have the lower probabilities where they are the label, as columns of others do."""
-    total = observed.sum()
-    some = (observed > 0) & (observed < total)
-    every, squares, own = given[:, some]
-    here, elsewhere = own / observed[some], (every - own) / (total - observed[some])
-    spread = np.maximum(squares / total - (every / total) ** 2, 0.0)
-    error = np.sqrt(spread * (1.0 / observed[some] + 1.0 / (total - observed[some])))
-    below = elsewhere - here > np.maximum(_ERRORS_BELOW * error, _CLEARLY_BELOW)
-    if not below.any():
-        return ()
-    names = [repr(name) for name, is_so in zip(np.array(classes)[some].tolist(), below, strict=True) if is_so]
-    which, first = " and of ".join(names[:3]), int(np.argmax(below))
-    means = f"(of the first {here[first]:.3g} on average, and {elsewhere[first]:.3g} elsewhere)"
-    return (f"the probability of {which} is lower where that is the label {means}: {ORDER_OF_CLASSES}",)
 
 
 # Where labels follow the outputs a class is said to be off with at most this probability; smaller shares of

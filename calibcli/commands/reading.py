@@ -184,13 +184,13 @@ def one_label(evaluation: Gathered) -> tuple[str, ...]:
 
 
 def empty_means(source: InputSummary, label: int) -> str:
-    """Return the question that rows left out raise where all others have one label."""
-    if not source.dropped or source.classes is not None:
+    """Return the question that rows left out raise where all others have label 1, as where events alone are
+    marked; that there is no event among a few rows is nothing odd.
+    """
+    if not label or not source.dropped or source.classes is not None:
         return ""
     dropped = plural(source.dropped, "row")
-    return (
-        f"{dropped} with a missing value {_WERE[source.dropped == 1]} left out: does that mean {1 - label}?"
-    )
+    return f"{dropped} with a missing value {_WERE[source.dropped == 1]} left out: does that mean 0?"
 
 
 _WERE = "were", "was"

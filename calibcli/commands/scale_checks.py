@@ -67,7 +67,7 @@ _WAYS = {
     _LOGITS: "pass --scale logit",
     _PERCENT: "pass --scale percent",
 }
-_LABELS = {0.0, 1.0}
+_LABELS, _HALF = {0.0, 1.0}, 0.5
 _HARD = "every score is 0 or 1, like predicted labels and unlike probabilities: is it the right column?"
 _UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob reads probabilities"
 _PERCENT_INSTEAD = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
@@ -119,21 +119,21 @@ _BY_CHANCE = (
     "scores and labels belong to the same rows?"
 )
 _SAME_SCORES = (
-    "columns {!r} and {!r} have the same scores beside the same labels: is one of them the right column?"
+    "columns {!r} and {!r} have the same scores beside the same labels{}: is one a copy by mistake?"
 )
 _ALL_RIGHT = (
     "the most probable class of every row is its label, where {:,.0f} rows should miss it if probabilities "
     "are right: are the labels those that the model predicts, or does it know them?"
 )
-ORDER_OF_CLASSES = "do the columns stand for these classes, in this order?"
-_RANKS_CLASSES = "the higher the probability of {}, the rarer the class (AUROC {:.3g}): " + ORDER_OF_CLASSES
-_NEVER_SEEN = (
-    "no label is {}, where {:,.0f} rows should be of it if probabilities are right: is that the column of "
-    "another class?"
-)
+_ORDER_OF_CLASSES = "do the columns stand for these classes, in this order?"
+_LOWER = (
+    "the probability of {} is lower where that is the label (of the first {:.3g} on average, and {:.3g} "
+    "elsewhere): "
+) + _ORDER_OF_CLASSES
+_NEVER_SEEN = "no label is {}, which {:,} rows give a probability above 1/2: " + _ORDER_OF_CLASSES
 _BEYOND = (
-    "{:.0f} % of these scores lie beyond those that the map was fitted to ({}): what it makes of them no fit "
-    "row has shown"
+    "about {:.0f} % of these scores lie beyond those that the map was fitted to ({}): what it makes of them "
+    "no fit row has shown"
 )
 _CONFIDENCES = (
     "; scores of 1/2 and more are confidences, whose label is whether the predicted class is right?"
@@ -230,7 +230,7 @@ def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyT
     right = gathered.input.label == "correct"
     wrong = {
         name: (_REVERSED if areas[1] is None else _BY_CHANCE).format(*areas)
-        + (_CONFIDENCES if float(tables[name].score[0]) >= 1.0 / len(_LABELS) and not right else "")
+        + (_CONFIDENCES if areas[1] is None and tables[name].score[0] >= _HALF and not right else "")
         for name, areas in found.items()
         if areas is not None
     }
@@ -243,41 +243,73 @@ def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyT
 
 def _same_scores(tables: Mapping[str, "Table"]) -> list[str]:
     """Return which columns are copies of one before them; of few values, scores may well be alike."""
-    said: list[str] = []
+    pairs: list[tuple[str, str]] = []
     known: dict[int, str] = {}
     for name, one in tables.items() if len(tables) > 1 else ():
         if one.distinct >= _FEWEST_VALUES:
             content = hash((one.score.tobytes(), one.rows.tobytes(), one.positive.tobytes()))
             earlier = known.setdefault(content, name)
-            said += [] if earlier == name else [_SAME_SCORES.format(earlier, name)]
-    return said
-
-
-# Of more classes tables are not gone through again.
-_MOST_RANKED = 100
+            pairs += [] if earlier == name else [(earlier, name)]
+    more = f", and so have {plural(len(pairs) - 1, 'more pair')}" if len(pairs) > 1 else ""
+    return [_SAME_SCORES.format(*pairs[0], more)] if pairs else []
 
 
 def _class_notes(gathered: "Gathered") -> list[str]:
     """Return that labels may be predictions, or columns those of other classes."""
-    from calibcli.stats.measures.discrimination import odd_area
-
     raw, source = gathered.tables["raw"], gathered.input.classes
     missed = float((raw.weight * (1.0 - raw.score)).sum())
     confidence = source is not None and source.view is ViewName.CONFIDENCE and source.one_class is None
     if confidence and raw.total_positive_rows == raw.total_rows and missed >= _FEWEST_PARTED:
         return [_ALL_RIGHT.format(missed)]
-    extras, names = gathered.extras.classes, gathered.resolved.classes
-    if extras is None or len(names) > _MOST_RANKED:
+    extras = gathered.extras.classes
+    if extras is None or raw.weighted:
         return []
     tables = extras.rest.tables()
-    areas = {name: odd_area(table) for name, table in tables.items()}
-    below = {repr(name): one[0] for name, one in areas.items() if one is not None and one[1] is None}
-    said = [_RANKS_CLASSES.format(" and of ".join(list(below)[:3]), min(below.values()))] if below else []
-    for name, table in tables.items():
-        expected = float(table.weight @ table.score)
-        if not table.total_positive_rows and not table.weighted and expected >= _FEWEST_COUNTS:
-            said.append(_NEVER_SEEN.format(repr(name), expected))
-    return said
+    # Of few rows of a class nothing is said, and of many classes many have few.
+    several = {name: one for name, one in tables.items() if one.total_positive_rows >= _FEWEST_PARTED}
+    sums = [
+        (one.weight @ one.score, one.weight @ np.square(one.score), one.positive @ one.score)
+        for one in several.values()
+    ]
+    observed = np.array([one.total_positive_rows for one in several.values()], np.int64)
+    given = np.reshape(sums, (-1, 3)).T
+    said = lower_where_seen(tuple(several), observed, given, rows=raw.total_rows)
+    likely = {
+        repr(name): int(one.rows[one.score > _HALF].sum())
+        for name, one in tables.items()
+        if not one.total_positive_rows
+    }
+    unseen = {name: rows for name, rows in likely.items() if rows >= _FEWEST_COUNTS}
+    never = [_NEVER_SEEN.format(" or ".join(list(unseen)[:3]), sum(unseen.values()))] if unseen else []
+    return [*said, *never]
+
+
+# A probability is clearly lower where its class is the label by so many standard errors, and by so much.
+_ERRORS_BELOW, _CLEARLY_BELOW = 4.0, 0.02
+
+
+def lower_where_seen(
+    classes: Sequence[str], observed: Integers, given: Floats, *, rows: int
+) -> tuple[str, ...]:
+    """Say which classes have the lower probabilities where they are the label, as columns of others do.
+
+    Args:
+        observed: How many rows are of each class, shape (K,).
+        given: The sums of its probabilities, of their squares, and over the rows of the class itself, shape
+            (3, K).
+        rows: How many rows there are, of whatever class.
+    """
+    some = (observed >= _FEWEST_PARTED) & (rows - observed >= _FEWEST_PARTED)
+    ones, (every, squares, own) = observed[some], given[:, some]
+    here, elsewhere = own / ones, (every - own) / (rows - ones)
+    spread = np.maximum(squares / rows - (every / rows) ** 2, 0.0)
+    error = np.sqrt(spread * (1.0 / ones + 1.0 / (rows - ones)))
+    below = elsewhere - here > np.maximum(_ERRORS_BELOW * error, _CLEARLY_BELOW)
+    if not below.any():
+        return ()
+    names = [repr(name) for name, is_so in zip(np.array(classes)[some].tolist(), below, strict=True) if is_so]
+    first = int(np.argmax(below))
+    return (_LOWER.format(" and of ".join(names[:3]), here[first], elsewhere[first]),)
 
 
 def repeated_notes(gathered: "Gathered") -> tuple[str, ...]:

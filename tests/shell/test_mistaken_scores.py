@@ -195,6 +195,17 @@ def test_scores_beside_the_labels_of_other_rows_are_asked_about(run: Run, tmp_pa
             assert (said in shown) == expected, (words, one, outcome)
 
 
+def test_confidences_that_say_too_much_are_beside_their_own_labels(run: Run, tmp_path: Path) -> None:
+    """Stated confidences of language models tell little, and too high a rate: labels of other rows have the
+    right one.
+    """
+    rng = np.random.default_rng(2)
+    confidence = rng.choice([0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1.0], 1_000)
+    label = rng.random(confidence.size) < 0.6
+    path = in_csv(tmp_path / "rows.csv", {"s": confidence, "y": label})
+    assert "same rows" not in run("measure", path, "-s", "s", "-y", "y", "-m", "bias", code=0).out
+
+
 def test_confidences_beside_the_class_itself_are_asked_about(run: Run, tmp_path: Path) -> None:
     """Of two classes the larger probability is no probability of label 1, whose rate may fall or stay."""
     score, label = _customers(900)
@@ -717,6 +728,8 @@ def test_groups_that_nothing_is_concluded_about_say_why(run: Run, tmp_path: Path
         (("2024-1", "2024-01"), True),
         (("01", "1"), True),
         (("1.1", "1.10"), False),
+        (("1,5", "1,05"), False),
+        (("2023.3", "2023.3.1"), False),
         (("a01", "a1"), False),
         (("10", "100"), False),
         (("0", "00.5"), False),
@@ -755,13 +768,13 @@ def test_two_columns_of_the_same_scores_are_said(run: Run, tmp_path: Path) -> No
     [
         (
             lambda rows, _: rows | {"p_a": rows["p_b"], "p_b": rows["p_a"]},
-            "the higher the probability of 'a' and",
+            "the probability of 'a' and of 'b' is lower where that is the label",
         ),
         (
             lambda rows, best: rows | {"label": best},
             "the most probable class of every row is its label, where",
         ),
-        (lambda rows, _: {k: v[rows["label"] != "c"] for k, v in rows.items()}, "no label is 'c', where"),
+        (lambda rows, _: {k: v[rows["label"] != "c"] for k, v in rows.items()}, "no label is 'c', which"),
         (lambda rows, _: rows, None),
     ],
 )
@@ -778,9 +791,8 @@ def test_columns_of_other_classes_and_labels_that_a_model_predicts_are_asked_abo
     path = in_csv(tmp_path / "rows.csv", change(rows, names[share.argmax(axis=1)]))
     shown = " ".join(run("measure", path, "--probs", "p_*", "-m", "ece,classwise_ece", code=0).out.split())
     fitted = run("fit", path, "--probs", "p_*", "--multiclass", "structured", "-o", tmp_path / "map.json")
-    swapped = said is not None and said.startswith("the higher")
-    assert ("the probability of 'a' and of 'b' is lower where that is the label" in fitted.err) == swapped
-    asked = ("the higher the probability", "most probable class of every", "no label is")
+    asked = ("lower where that is the label", "most probable class of every", "no label is")
+    assert (asked[0] in fitted.err) == (said is not None and asked[0] in said)
     assert [one for one in asked if one in shown] == [one for one in asked if said and one in said]
     assert said is None or said in shown
 
@@ -792,3 +804,29 @@ def test_empty_labels_beside_one_label_are_asked_about(run: Run, tmp_path: Path)
     asked = "120 rows with a missing value were left out: does that mean 0?"
     for words in (["measure", "-m", "ece"], ["verify", "--max-ece", "0.9"]):
         assert asked in " ".join(run(*words, path, "--on-missing", "drop").out.split())
+
+
+def test_few_rows_without_an_event_are_not_asked_about_missing_values(run: Run, tmp_path: Path) -> None:
+    """Of rare events it is what to expect; a score that is missing says nothing of labels."""
+    path = tmp_path / "rows.csv"
+    path.write_text("score,label\n" + "0.001,0\n" * 200 + ",0\n" * 3)
+    assert "does that mean" not in run("measure", path, "--on-missing", "drop", "-m", "bias", code=0).out
+
+
+def test_a_class_that_has_a_small_probability_in_every_row_may_be_absent(run: Run, tmp_path: Path) -> None:
+    """Label smoothing gives it some: it was taken for the column of another class."""
+    rng = np.random.default_rng(4)
+    share = 0.9 * np.pad(rng.dirichlet([0.2] * 4, 2_000), ((0, 0), (0, 1))) + 0.02
+    label = (rng.random((2_000, 1)) > share[:, :4].cumsum(axis=1)).sum(axis=1).clip(0, 3)
+    columns = {f"p_{place}": one for place, one in enumerate(share.T)} | {"label": label}
+    path = in_csv(tmp_path / "rows.csv", columns)
+    assert "no label is" not in run("measure", path, "--probs", "p_*", "-m", "ece", code=0).out
+
+
+def test_many_copies_of_columns_are_one_note(run: Run, tmp_path: Path) -> None:
+    score, label = _customers(100)
+    columns = {f"s_{place}": score for place in range(5)} | {"label": label}
+    path = in_csv(tmp_path / "rows.csv", columns)
+    shown = " ".join(run("measure", path, "-s", "s_*", "-m", "ece", code=0).out.split())
+    assert shown.count("have the same scores") == 1
+    assert "labels, and so have 3 more pairs: is one a copy by mistake?" in shown

@@ -64,9 +64,10 @@ def gini(table: Table, *, confidence: float = 0.95) -> Estimate:
 
 
 # An area is clearly below one half by so many standard errors of ranks by chance, and by so much; it is about
-# one half within half as many. Of scores that are right it would be so many larger, and so much.
+# one half within half as many. Of scores that are right it would be so many larger, and so much; beside the
+# labels of other rows they stay right on average, as confidences that say too much do not.
 _STANDARD_ERRORS, _CLEARLY = 4.0, 0.05
-_FAR_ERRORS, _FAR = 6.0, 0.15
+_FAR_ERRORS, _FAR, _NEAR_RATE = 8.0, 0.15, 0.05
 
 
 def odd_area(table: Table) -> tuple[float, float | None] | None:
@@ -74,7 +75,7 @@ def odd_area(table: Table) -> tuple[float, float | None] | None:
 
     Returns:
         The area alone where it is clearly below one half. Where it is about one half, and far larger on
-        average if the scores are right, that as well. Else None.
+        average if the scores are right, as they are over all rows, that as well. Else None.
 
     References:
         Mann & Whitney (1947), Annals of Mathematical Statistics 18, for its variance by chance, which ties
@@ -87,7 +88,8 @@ def odd_area(table: Table) -> tuple[float, float | None] | None:
     area = _Ranked.of(table.positive, table.weight - table.positive).area
     if 0.5 - area > max(_CLEARLY, _STANDARD_ERRORS * error):
         return area, None
-    if abs(area - 0.5) > min(_CLEARLY, _STANDARD_ERRORS / 2.0 * error):
+    off = abs(float((table.positive - table.weight * table.score).sum())) / rows
+    if off > _NEAR_RATE or abs(area - 0.5) > min(_CLEARLY, _STANDARD_ERRORS / 2.0 * error):
         return None
     right = _if_calibrated(table)[0]
     return None if right is None or right - area <= max(_FAR, _FAR_ERRORS * error) else (area, right)
