@@ -86,6 +86,10 @@ def _by_fraction(a: Floats, b: Floats, x: Floats, log_betas: tuple[Floats, Float
     return np.where(swap, 1.0 - part, part), np.where(swap, part, 1.0 - part)
 
 
+# Quantiles below it are as good as 0.
+_NOTHING = 1e-300
+
+
 def beta_quantile(probability: float | Floats, a: Floats, b: Floats) -> Floats:
     """Return the x with I_x(a, b) = probability, by Halley's steps kept inside a shrinking bracket."""
     if a.size == 0:
@@ -99,6 +103,12 @@ def beta_quantile(probability: float | Floats, a: Floats, b: Floats) -> Floats:
     x = np.clip(mean + ahead * spread, 0.1 * mean, 1.0 - 0.1 * (1.0 - mean))
     lower_tail = np.asarray(probability) <= 0.5
     log_betas = _log_betas(a, b)
+    # Of next to no rows, as effective ones may be, it lies far below what halving would come down to.
+    least = lower_tail & (a < 0.5)
+    if least.any():
+        with np.errstate(over="ignore", under="ignore"):
+            power = np.exp((np.log(probability) + np.log(a) + log_betas[0]) / a)
+        x = np.where(least, np.clip(power, _NOTHING, x), x)
     for _ in range(100):
         below, above = incomplete_beta(a, b, x, log_betas=log_betas)
         excess = np.where(lower_tail, below - probability, (1.0 - probability) - above)
@@ -110,7 +120,7 @@ def beta_quantile(probability: float | Floats, a: Floats, b: Floats) -> Floats:
             step = x - newton / (1.0 - 0.5 * np.minimum(bend, 1.0))
         inside = (step >= low) & (step <= high)
         moved = np.where(excess == 0, x, np.where(inside, step, 0.5 * (low + high)))
-        if np.all(np.abs(moved - x) <= 1e-13 * x):
+        if np.all(np.abs(moved - x) <= 1e-13 * x + _NOTHING):
             return np.asarray(moved)
         x = moved
     return np.asarray(x)

@@ -95,6 +95,24 @@ def test_normal_quantile_agrees_with_scipy(p: float) -> None:
     assert ours.normal_quantile(p) == pytest.approx(float(theirs.ndtri(p)), rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("p", [5e-4, 0.025, 0.4])
+def test_quantiles_of_next_to_no_rows_take_few_steps(p: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shapes of effective rows may be next to 0: halving took 100 steps, and ended above the quantile."""
+    steps, taken = [], ours.incomplete_beta
+
+    def counted(*args: object, **known: object) -> object:
+        steps.append(1)
+        return taken(*args, **known)
+
+    monkeypatch.setattr(ours, "incomplete_beta", counted)
+    shapes = np.array([1e-300, 1e-14, 1e-6, 0.003, 0.02, 0.1, 0.3, 0.49])
+    a, b = (grid.ravel() for grid in np.meshgrid(shapes, [0.5, 1.0, 2.7, 300.0, 1e6]))
+    np.testing.assert_allclose(
+        ours.beta_quantile(p, a, b), theirs.betaincinv(a, b, p), rtol=1e-10, atol=1e-299
+    )
+    assert len(steps) <= 12
+
+
 def test_no_quantiles_are_no_quantiles() -> None:
     """An empty column of shapes gives an empty column: a table of one label asks for that."""
     assert ours.beta_quantile(0.5, np.zeros(0), np.zeros(0)).size == 0
