@@ -110,9 +110,9 @@ _RESAMPLED = (
     "labels, as for training? Then rates here are not those of the population"
 )
 _TIED_ALIKE = (
-    "{:,} scores are those of several rows each, and {} both labels, where labels of neighbouring scores "
-    "differ {:,} times: were rows repeated, as by a join, or are several of one person? Then intervals are "
-    "too narrow: `measure --cluster` and `fit --group` take what such rows have in common"
+    "of {:,} scores that several rows share {} both labels, and {:,} or more should if rows are independent: "
+    "were rows repeated, as by a join, or are several of one person? Then intervals are too narrow: name "
+    "what such rows have in common, with `measure --cluster` or `fit --group`"
 )
 _BY_CHANCE = (
     "the score tells label 1 from others no better than chance (AUROC {:.3g}; {:.3g} if it were right): do "
@@ -356,10 +356,11 @@ _FEWEST_UNLIKE, _SHARE_UNLIKE = 30.0, 0.1
 
 
 def tied_alike(table: "Table") -> tuple[int, str, int] | None:
-    """Return how many scores have several rows, how many of these have both labels, and how often a row of
-    one and a row of a neighbouring score differ, where the former is next to never.
+    """Return how many scores have several rows, how many of these have both labels, and how many should at
+    least, where they are next to none.
 
-    Two rows of one score differ as often, if rows are independent and rates do not jump.
+    If rows are independent and rates do not jump, two rows of one score differ as often as a row of it and
+    one of a neighbouring score.
     """
     if table.kind != "exact" or not _FEWEST_UNLIKE <= table.distinct < table.total_rows:
         return None
@@ -371,7 +372,7 @@ def tied_alike(table: "Table") -> tuple[int, str, int] | None:
     expected = float(beside[several].sum())
     if expected < _FEWEST_UNLIKE or both > _SHARE_UNLIKE * expected:
         return None
-    has = "none of them has" if not both else "1 of them has" if both == 1 else f"{both:,} of them have"
+    has = "none has" if not both else "1 has" if both == 1 else f"{both:,} have"
     return int(np.count_nonzero(several)), has, round(expected)
 
 

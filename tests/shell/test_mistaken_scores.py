@@ -151,8 +151,8 @@ def _customers(rows: int) -> tuple[np.ndarray, np.ndarray]:
     ("times", "said"),
     [
         # How often rows of label 0 occur, and those of label 1; none: once to five times.
-        ((None, None), "both labels, where labels of neighbouring scores differ"),
-        ((1, None), "both labels, where labels of neighbouring scores differ"),
+        ((None, None), "both labels, and"),
+        ((1, None), "both labels, and"),
         ((1, 5), "every row of label 1 occurs 5 times, or a multiple of that, and others do not"),
         ((2, 1), "every row of label 0 occurs twice, or a multiple of that, and others do not"),
         ((1, 1), None),
