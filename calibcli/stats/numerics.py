@@ -94,6 +94,12 @@ def beta_quantile(probability: float | Floats, a: Floats, b: Floats) -> Floats:
     """Return the x with I_x(a, b) = probability, by Halley's steps kept inside a shrinking bracket."""
     if a.size == 0:
         return np.zeros_like(a)
+    # Next to 1 it would have few digits left of its distance from there.
+    turned = (np.asarray(probability) > 0.5) & (b < 1.0)
+    if turned.any():
+        rest = np.where(turned, 1.0 - np.asarray(probability), probability)
+        found = beta_quantile(rest, np.where(turned, b, a), np.where(turned, a, b))
+        return np.where(turned, 1.0 - found, found)
     low, high = np.zeros_like(a), np.ones_like(a)
     mean = a / (a + b)
     spread = np.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
@@ -103,8 +109,8 @@ def beta_quantile(probability: float | Floats, a: Floats, b: Floats) -> Floats:
     x = np.clip(mean + ahead * spread, 0.1 * mean, 1.0 - 0.1 * (1.0 - mean))
     lower_tail = np.asarray(probability) <= 0.5
     log_betas = _log_betas(a, b)
-    # Of next to no rows, as effective ones may be, it lies far below what halving would come down to.
-    least = lower_tail & (a < 0.5)
+    # Of next to no rows, as effective ones may be, it lies far below what halving comes down to.
+    least = lower_tail & (a < 1.0)
     if least.any():
         with np.errstate(over="ignore", under="ignore"):
             power = np.exp((np.log(probability) + np.log(a) + log_betas[0]) / a)

@@ -105,12 +105,16 @@ def test_quantiles_of_next_to_no_rows_take_few_steps(p: float, monkeypatch: pyte
         return taken(*args, **known)
 
     monkeypatch.setattr(ours, "incomplete_beta", counted)
-    shapes = np.array([1e-300, 1e-14, 1e-6, 0.003, 0.02, 0.1, 0.3, 0.49])
+    shapes = np.array([1e-300, 1e-14, 1e-6, 0.003, 0.02, 0.1, 0.3, 0.49, 0.9])
     a, b = (grid.ravel() for grid in np.meshgrid(shapes, [0.5, 1.0, 2.7, 300.0, 1e6]))
     np.testing.assert_allclose(
         ours.beta_quantile(p, a, b), theirs.betaincinv(a, b, p), rtol=1e-10, atol=1e-299
     )
     assert len(steps) <= 12
+    np.testing.assert_allclose(
+        ours.beta_quantile(1.0 - p, b, a), 1.0 - theirs.betaincinv(a, b, p), rtol=1e-12
+    )
+    assert len(steps) <= 24
 
 
 def test_no_quantiles_are_no_quantiles() -> None:
