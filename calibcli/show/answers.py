@@ -319,7 +319,7 @@ def _errors(report: "MeasureReport") -> list[str]:
     if where and not off and report.selected and not ways and not any(map(_way, report.measures)):
         # What was asked for shows no direction, and is the answer all the same.
         said = [*(_first(report) or _tested(report)), *said]
-    if contradicted:
+    if contradicted and contradicted not in said:
         said = [*said, contradicted] if said else [contradicted, *_first(report)]
     said = said or _unplaced(report, size, off)
     return [*_ranks_wrong(report), *said]

@@ -266,6 +266,15 @@ def test_a_reversed_outcome_is_asked_about(metrics: str) -> None:
     assert not any("too extreme" in one for one in found)
 
 
+@pytest.mark.parametrize("metrics", ["binomial", "spiegelhalter", "binomial,spiegelhalter", "brier", "ece"])
+def test_a_sure_row_that_was_wrong_is_said_once(metrics: str) -> None:
+    """The answer of a test alone began and ended with it."""
+    score, label = np.array([1.0] + [0.02] * 153), np.arange(154) > 150
+    table = ScoreTable.from_rows(score, label)
+    found = answer_of(measure_table(table, SOURCE, options=MeasureOptions(metrics_of([metrics]))))
+    assert found.count("1 row gave probability 0 to what happened.") == 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("world", ["even", "ties", "thirty", "rare"])
 def test_calibrated_rows_are_seldom_called_miscalibrated(world: str) -> None:
