@@ -105,7 +105,7 @@ def segments_in(evaluation: Gathered, rows: RowRequest, cutting: Cutting) -> Cut
 
 
 def spelling_notes(columns: Iterable[Levels | SegmentColumn]) -> tuple[str, ...]:
-    """Return which values of columns differ in capitals or blanks alone."""
+    """Return which values of columns may be one value that is written in several ways."""
     return tuple(note for one in columns for note in alike_notes(one.name, one.texts))
 
 
