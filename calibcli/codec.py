@@ -331,9 +331,8 @@ class _Number:
         return value if not self.names or math.isfinite(value) else str(value)
 
     def quickly(self, values: list[Any]) -> list[float] | None:
-        """Return many values at once; None where they must be looked at one by one."""
         types = set(map(type, values))
-        if not types or self.names or not types <= {float, int}:
+        if not types or not types <= {float, int}:
             return None
         lower, upper, least, most = self.limits.lower, self.limits.upper, min(values), max(values)
         within = lower < least and most < upper if self.limits.inside else lower <= least and most <= upper
@@ -452,11 +451,23 @@ class _OrNull:
     def read(self, node: Node) -> Any:
         return self.nothing if node.value is None else self.inner.read(node)
 
+    def quickly(self, values: list[Any]) -> list[Any] | None:
+        found = _quickly(self.inner, [one for one in values if one is not None])
+        if found is None or len(found) == len(values):
+            return found
+        rest = iter(found)
+        return [self.nothing if one is None else next(rest) for one in values]
+
     def write(self, value: Any) -> Any:
         return None if self.is_nothing(value) else self.inner.write(value)
 
     def schema(self, named: Definitions) -> dict[str, Any]:
         return _or_null(self.inner.schema(named))
+
+
+def _quickly(kind: Any, values: list[Any]) -> list[Any] | None:
+    """Return many values at once; None where they must be looked at one by one."""
+    return kind.quickly(values) if isinstance(kind, _Number | _Whole | _OrNull) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -474,7 +485,7 @@ class _Array:
         most = math.inf if self.size.most is None else self.size.most
         if not self.size.least <= len(values) <= most:
             raise node.problem(self._other_size(len(values)))
-        found = self.inner.quickly(values) if isinstance(self.inner, _Number | _Whole) else None
+        found = _quickly(self.inner, values)
         values = [self.inner.read(item) for item in node.items()] if found is None else found
         if self.ascending is not None and not all(map(lt, values, values[1:])):
             start = self.ascending.strictly_from
@@ -1081,7 +1092,7 @@ def ascending(nodes: Sequence[Node], *, strictly_from: int = 0) -> None:
 
 def same_length(node: Node, count: int, *, reason: str) -> None:
     """Refuse an array that has not `count` elements, `reason` being what asks for them."""
-    found = len(node.items())
+    found = len(node.array())
     if found != count:
         msg = f"has {found} elements, should have {count} ({reason})"
         raise node.problem(msg)

@@ -1,6 +1,7 @@
 """Documents know themselves again: another layout is the same document, any other value is another one."""
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from typing_extensions import TypeAliasType, TypeVar
 
-from calibcli.codec import Declared, Node
+from calibcli import codec
+from calibcli.codec import GAPS, Between, Declared, Node
 from calibcli.documents.sealed import (
     Document,
     Trust,
@@ -29,6 +31,7 @@ from calibcli.documents.state import from_dict
 from calibcli.documents.summary import TableDocument
 from calibcli.errors import DocumentProblem
 from calibcli.names import DocumentKind
+from calibcli.stats.table import Floats
 from published import check, in_turn, replaced, validator
 
 SOME: dict[str, object] = {
@@ -253,3 +256,32 @@ def test_a_type_may_have_a_name() -> None:
     assert written == {"score": [0.25, 1.0], "rows": [3, 4]}
     read = Columns.from_dict(Node(written))
     assert [one.dtype.name for one in (read.score, read.rows)] == ["float64", "int64"]
+
+
+@dataclass(frozen=True, eq=False)
+class Bounded(Declared):
+    """Arrays whose numbers are read at once where all are as they should be."""
+
+    rate: Annotated[Floats, Between(0.0, 1.0), "Rates."]
+    above: Annotated[Floats, Between(0.0, inside=True), GAPS, "Numbers above 0, some not known."]
+    rows: Annotated[tuple[int, ...], Between(0.0), "Rows."]
+
+
+NUMBERS = st.sampled_from([None, True, "nan", -1, 0, 1, 0.0, 0.5, 1.0, 2.5, 10**400, math.inf, math.nan])
+
+
+@given(*[st.lists(NUMBERS, max_size=4)] * 3)
+def test_an_array_is_read_as_its_elements_are(rate: list[Any], above: list[Any], rows: list[Any]) -> None:
+    """At once or one by one: the same numbers, or the same refusal."""
+    found = []
+    for at_once in (True, False):
+        with pytest.MonkeyPatch.context() as patch:
+            if not at_once:
+                patch.setattr(codec, "_quickly", lambda *_: None)
+            try:
+                read = Bounded.from_dict(Node({"rate": rate, "above": above, "rows": rows}))
+            except DocumentProblem as problem:
+                found.append(str(problem))
+            else:
+                found.append(repr(read))
+    assert found[0] == found[1]
