@@ -93,9 +93,9 @@ def prose_of(page: Path) -> str:
 
 @cache
 def headings_of(page: Path) -> set[str]:
-    """Return what its headings are called in links."""
-    words = (re.sub(r"[^\w\s-]", "", one.lower()) for one in HEADING.findall(prose_of(page)))
-    return {re.sub(r"[-\s]+", "-", one.strip()) for one in words}
+    """Return what its headings are called in links, both as a repository shows the page and on the site."""
+    words = [re.sub(r"[^\w\s-]", "", one.lower()).strip() for one in HEADING.findall(prose_of(page))]
+    return {one.replace(" ", "-") for one in words} & {re.sub(r"[-\s]+", "-", one) for one in words}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.name}")
