@@ -249,6 +249,8 @@ class SqlText:
 
 
 def _cases(which: str, cuts: list[str], parts: list[str]) -> str:
+    if not cuts:
+        return parts[0]
     arms = [f"WHEN {which} < {cut} THEN {part}" for cut, part in zip(cuts, parts[:-1], strict=True)]
     return f"CASE {' '.join(arms)} ELSE {parts[-1]} END"
 

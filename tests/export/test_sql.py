@@ -21,15 +21,18 @@ from calibcli.errors import UsageProblem
 from calibcli.export.dialects import SPELLINGS, name, number, string
 from calibcli.export.sql_classes import read_from
 from calibcli.names import ExportTarget, Scale, SqlDialect, SqlForm
-from calibcli.options.fitting import ExportAsk
+from calibcli.options.fitting import ExportAsk, FitOptions
 from calibcli.stats.recalibrators.classes.linear import Linear
 from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne, PairMap
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
+from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.logits import shifted
 from calibcli.stats.recalibrators.smooth import Smooth
+from calibcli.stats.table import ScoreTable
 from exported_maps import (
     ELSEWHERE,
     HOSTILE,
+    R,
     asked_rows,
     asked_scores,
     class_map,
@@ -147,6 +150,25 @@ def test_few_steps_are_cases_and_many_are_looked_up(dialect: SqlDialect) -> None
         queries += [many, few, sql(one_map("spline", Scale.LOGIT), dialect=dialect)]
     for query in queries:
         assert len(sqlglot.parse(query, dialect=dialect.value)) == 1
+
+
+@pytest.mark.parametrize("dialect", SqlDialect)
+def test_a_map_that_says_one_number_needs_no_case(
+    dialect: SqlDialect, database: duckdb.DuckDBPyConnection
+) -> None:
+    """Venn-Abers ends of a score that tells nothing are numbers, on every scale."""
+    table = ScoreTable.from_rows(np.array([0.0, 1.0, 1.0]), np.array([True, False, False]))
+    flat = fit_recalibrator(R.VENN_ABERS, table, options=FitOptions())
+    one = replace(one_map("venn-abers"), recalibrator=flat)
+    for artifact in (one, replace(one, scale=Scale.LOGIT)):
+        query = sql(artifact, dialect=dialect)
+        assert len(sqlglot.parse(query, dialect=dialect.value)) == 1
+        if dialect is SqlDialect.DUCKDB:
+            found = answered(database, query, np.array([0.0, 0.3, 1.0]))
+            point, lower, upper = wanted(artifact, np.array([0.0, 0.3, 1.0]))
+            np.testing.assert_array_equal(found["calibrated"], point)
+            np.testing.assert_array_equal(found["calibrated_lower"], lower)
+            np.testing.assert_array_equal(found["calibrated_upper"], upper)
 
 
 def test_classes_are_read_from_one_column_of_lists(database: duckdb.DuckDBPyConnection) -> None:

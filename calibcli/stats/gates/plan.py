@@ -114,7 +114,10 @@ def population_of(score: Floats, rows: Floats, *, bins: Bins, most: int = MOST_V
         together = place * most + np.minimum((middle * most).astype(np.int64), most - 1)
         first = run_starts(together)
         total = np.add.reduceat(rows, first)
-        score, rows, place = np.add.reduceat(rows * score, first) / total, total, place[first]
+        # The last digit of a mean may be rounded past the scores it is of.
+        ends = score[first], score[np.append(first[1:], score.size) - 1]
+        score = np.clip(np.add.reduceat(rows * score, first) / total, *ends)
+        rows, place = total, place[first]
     starts = np.append(run_starts(place), place.size)
     places = score if bins.edges is None else bins.edges[1:][place[starts[:-1]]]
     return Population(score, rows / rows.sum(), score, starts, places)

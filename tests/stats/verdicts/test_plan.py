@@ -283,6 +283,16 @@ def test_gathered_scores_keep_shares_and_means_of_bins(seed: int, size: int) -> 
     np.testing.assert_array_equal(population.rate, population.score)
 
 
+def test_a_mean_of_scores_next_to_one_is_none_above_them() -> None:
+    """Many scores that are 1 but for the last digits stay in order: their mean may be rounded past 1."""
+    rng = np.random.default_rng(35)
+    score, rows = np.unique(1.0 - rng.random(4_000) ** 30, return_counts=True)
+    population = planning.population_of(score, rows.astype(np.float64), bins=FIFTEEN, most=500)
+    assert population.score.size < score.size
+    assert np.all(np.diff(population.score) > 0.0)
+    assert population.score[-1] <= 1.0
+
+
 def test_shares_are_kept_to_a_row() -> None:
     """Where only labels are drawn, every value comes as often as its share says."""
     population = planning.population_of(np.array([0.2, 0.4, 0.9]), np.array([1.0, 1.0, 1.0]), bins=ATOMS)
