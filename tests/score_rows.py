@@ -1,6 +1,8 @@
 """Rows that laws of numbers are tried on: tied, at 0 and 1, on edges of bins and beside them, with counts."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -104,11 +106,29 @@ def table_of_columns(score: list[float], label: list[int], weight: list[float] |
     )
 
 
+def scored(
+    rows: int,
+    rate: Callable[[np.ndarray], Any] | None = None,
+    *,
+    seed: int = 0,
+    beta: tuple[float, float] | None = None,
+    decimals: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw scores, uniform or by a beta law, and labels whose rate they are, or some function of them."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(rows) if beta is None else rng.beta(*beta, rows)
+    score = score if decimals is None else score.round(decimals)
+    return score, rng.random(rows) < (score if rate is None else rate(score))
+
+
+def scored_table(rows: int, rate: Callable[[np.ndarray], Any] | None = None, **how: Any) -> ScoreTable:
+    """Count rows that are drawn so."""
+    return ScoreTable.from_rows(*scored(rows, rate, **how))
+
+
 def uniform(rows: int, power: float = 1.0, seed: int = 0) -> ScoreTable:
     """Uniform scores and labels of rate score^power."""
-    rng = np.random.default_rng(seed)
-    score = rng.random(rows)
-    return ScoreTable.from_rows(score, rng.random(rows) < score**power)
+    return scored_table(rows, lambda score: score**power, seed=seed)
 
 
 def calibrated(rows: int, seed: int = 0, *, weighted: bool = False) -> ScoreTable:

@@ -20,6 +20,7 @@ from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, binned
 from calibcli.stats.table.derived import with_scores
 from command_line import ROOT
+from score_rows import scored_table
 
 pytestmark = pytest.mark.untraced
 
@@ -56,9 +57,7 @@ def gates() -> Any:
 
 def drawn(seed: int, rows: int) -> ScoreTable:
     """Return uniform scores with labels that do not follow them."""
-    generator = np.random.default_rng(seed)
-    score = generator.random(rows)
-    return ScoreTable.from_rows(score, generator.random(rows) < 0.2 + 0.5 * score)
+    return scored_table(rows, lambda score: 0.2 + 0.5 * score, seed=seed)
 
 
 def test_error_by_bin_is_that_by_value_where_values_differ(kumar: Any) -> None:

@@ -11,6 +11,7 @@ from calibcli.commands.fit import fit_files
 from calibcli.names import FitMethod, RecalibratorName, WeightMeaning
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, RowRequest
+from score_rows import scored
 
 R = RecalibratorName
 ASKED = Columns("score", "label")
@@ -20,10 +21,8 @@ EXACT, GRID = Reading(exact=True), Reading(memory="64KiB", jobs=2)
 @pytest.fixture(scope="module")
 def rows() -> tuple[np.ndarray, np.ndarray]:
     """Four thousand rows, a tenth of them tied."""
-    generator = np.random.default_rng(11)
-    score = generator.beta(0.8, 2.0, 4_000)
+    score, label = scored(4_000, lambda score: score**1.3, seed=11, beta=(0.8, 2.0))
     score[::10] = np.round(score[::10], 1)
-    label = generator.random(4_000) < score**1.3
     return score, label
 
 

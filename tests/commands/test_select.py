@@ -26,6 +26,7 @@ from calibcli.stats.table import ScoreTable, merge_all
 from calibcli.stats.table.derived import draw_folds, with_scores
 from calibcli.stats.table.grid import grid_of
 from command_line import in_csv
+from score_rows import scored_table
 
 R = RecalibratorName
 FEW = (R.INTERCEPT, R.PLATT, R.ISOTONIC)
@@ -199,9 +200,7 @@ def test_fold_that_holds_a_label_alone_is_an_error(tmp_path: Path) -> None:
 
 def test_calibrated_scores_are_left_in_peace() -> None:
     """Where no method beats the scores by a standard error, nothing is changed, and a note says so."""
-    rng = np.random.default_rng(1)
-    score = rng.random(2000)
-    table = ScoreTable.from_rows(score, rng.random(2000) < score)
+    table = scored_table(2000, seed=1)
     choice = select(drawn_folds(table, 10, seed=0), FEW, options=FitOptions())
     assert choice.notes == (NOTHING_CHANGED,)
     assert (choice.selection.chosen, choice.repair) == (R.IDENTITY, R.INTERCEPT)

@@ -27,15 +27,14 @@ from calibcli.show.words import three
 from calibcli.stats.curves.map import MapCurve
 from calibcli.stats.curves.thresholds import DecisionCurve
 from command_line import Run
+from score_rows import scored
 
 COLUMNS = Columns("score", "label")
 
 
 def write(path: Path, *, rows: int = 300, seed: int = 0) -> str:
     """Write scores that are too far out."""
-    rng = np.random.default_rng(seed)
-    score = rng.beta(0.7, 1.2, rows)
-    label = rng.random(rows) < 0.15 + 0.6 * score
+    score, label = scored(rows, lambda score: 0.15 + 0.6 * score, seed=seed, beta=(0.7, 1.2))
     lines = "".join(f"{f!r},{y:d}\n" for f, y in zip(score.tolist(), label, strict=True))
     path.write_text("score,label\n" + lines)
     return str(path)

@@ -14,6 +14,7 @@ from calibcli.options.fitting import BASES, FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
 from calibcli.stats.table import ScoreTable
+from score_rows import scored_table
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -87,9 +88,7 @@ def test_what_is_flat_is_a_number() -> None:
 @pytest.mark.parametrize("name", RecalibratorName)
 def test_every_method_has_a_formula(name: RecalibratorName) -> None:
     """No method is without a formula, but for outputs that are randomised."""
-    rng = np.random.default_rng(0)
-    scores = rng.random(300)
-    table = ScoreTable.from_rows(scores, rng.random(300) < scores)
+    table = scored_table(300)
     fitted = fit_recalibrator(name, table)
     assert isinstance(fitted, recalibrator_class(name))
     assert maps.formulas_of(fitted, Score())

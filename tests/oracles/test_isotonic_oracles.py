@@ -13,15 +13,14 @@ from calibcli.stats.recalibrators.histogram import Histogram
 from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
 from calibcli.stats.table import ScoreTable, Weighing
+from score_rows import scored
 
 PROBES = np.linspace(0.0, 1.0, 2001)
 
 
 def drawn(seed: int, rows: int = 400, *, decimals: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Scores, and labels that are likelier than the scores say."""
-    rng = np.random.default_rng(seed)
-    score = rng.beta(1.2, 2.0, rows)
-    label = rng.random(rows) < score**0.7
+    score, label = scored(rows, lambda score: score**0.7, seed=seed, beta=(1.2, 2.0))
     return (score if decimals is None else score.round(decimals)), label
 
 

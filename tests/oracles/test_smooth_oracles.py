@@ -25,6 +25,7 @@ from calibcli.stats.table.grid import residuals
 from calibcli.stats.table.kernel import cosine_series
 from oracles.relplot_scales import BANDWIDTHS, CASES, drawn
 from oracles.slow_values import spline_curve
+from score_rows import scored
 
 M = MeasureName
 RELPLOT = json.loads(Path(__file__).with_name("relplot_scales.json").read_text(encoding="utf-8"))
@@ -128,9 +129,7 @@ def test_lower_end_of_the_index_is_where_drawn_curves_stay_below_it() -> None:
 
 def test_a_curve_that_parts_labels_is_the_best_for_targets_near_them() -> None:
     """Of labels as they are none is best; further curves move on, as `--explain ici` says."""
-    rng = np.random.default_rng(28)
-    score = rng.beta(0.4, 60.0, 300)
-    label = rng.random(300) < 2.0 * score
+    score, label = scored(300, lambda score: 2.0 * score, seed=28, beta=(0.4, 60.0))
     found = calibration_index(ScoreTable.from_rows(score, label), name=M.ICI)
     assert any(one.startswith("a curve parts the labels") for one in found.assumptions)
     near, nearer = (
@@ -181,9 +180,7 @@ def test_distance_and_its_bounds_are_those_of_rows_one_by_one() -> None:
 
 def test_dictionary_bounds_are_those_of_rows_one_by_one() -> None:
     """Each end is where the sum over signs of the products, over its most, is 1 / its share of the error."""
-    rng = np.random.default_rng(4)
-    score = rng.random(400)
-    label = rng.random(400) < 0.5 * score
+    score, label = scored(400, lambda score: 0.5 * score, seed=4)
     found = dictionary(ScoreTable.from_rows(score, label), delta=0.2)
     residual = label - score
     for end, delta, x in zip(found, (0.15, 0.05), (residual, residual * (2 * score - 1)), strict=True):

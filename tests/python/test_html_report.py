@@ -27,9 +27,9 @@ from calibcli.show.figures.look import LIGHT
 from calibcli.show.words import four
 from calibcli.stats.curves.cumulative import cumulative_curve
 from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve
-from calibcli.stats.table import ScoreTable
 from command_line import Run
 from html_pages import HOSTILE, Page, drawings, read
+from score_rows import scored_table
 
 MOST_BYTES = 1_500_000
 
@@ -323,9 +323,7 @@ def test_values_told_are_few_and_reach_both_ends(scores: list[float]) -> None:
 
 def test_the_cumulative_path_tells_its_extremes() -> None:
     """Lowest and highest value, which the tests are taken from, are told whatever is left out."""
-    generator = np.random.default_rng(2)
-    score = generator.random(3_000)
-    curve = cumulative_curve(ScoreTable.from_rows(score, generator.random(3_000) < score**2))
+    curve = cumulative_curve(scored_table(3_000, lambda score: score**2, seed=2))
     y = [one.place.y for one in marks_of(curve).marks]
     assert (min(y), max(y)) == curve.range
 

@@ -4,11 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from calibcli.shell.app import main
 from command_line import CHURN, SAMPLE, Make, Ran, Run, in_csv
+from score_rows import scored
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -44,9 +44,7 @@ def csv_of(tmp_path: Path) -> Make:
 @pytest.fixture
 def thousand(tmp_path: Path) -> Path:
     """Return a CSV file of 1,000 calibrated rows."""
-    generator = np.random.default_rng(7)
-    score = generator.beta(1.0, 2.0, 1000)
-    label = generator.random(1000) < score
+    score, label = scored(1000, seed=7, beta=(1.0, 2.0))
     return in_csv(tmp_path / "thousand.csv", {"score": score, "label": label})
 
 

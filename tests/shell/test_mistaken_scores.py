@@ -13,6 +13,7 @@ import calibcli
 from calibcli.data.columns import alike_notes
 from calibcli.names import MeasureName
 from command_line import Run, in_csv
+from score_rows import scored
 
 SAID = "equal-width bins merge some of them: pass --binning atoms to measure each value by itself"
 
@@ -347,9 +348,7 @@ def test_a_fit_that_gains_nothing_promises_nothing(run: Run, tmp_path: Path) -> 
 
 def test_a_fit_to_calibrated_scores_says_that_new_rows_may_lose(run: Run, tmp_path: Path) -> None:
     """There is nothing to gain, so that what falls on the fit rows rises on others."""
-    rng = np.random.default_rng(0)
-    score = rng.beta(1.0, 2.0, 20_300)
-    label = rng.random(score.size) < score
+    score, label = scored(20_300, beta=(1.0, 2.0))
     path = in_csv(tmp_path / "rows.csv", {"s": score[:300], "y": label[:300]})
     ended = run("fit", path, "-s", "s", "-y", "y", "-m", "platt", "-o", tmp_path / "map.json", "--force")
     assert "The log loss falls " in ended.err

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from command_line import Run
+from score_rows import scored
 
 
 @pytest.fixture
@@ -114,10 +115,8 @@ def test_no_interval_is_made_up(run: Run, rows: Path, more: tuple[str, ...]) -> 
 
 def test_rounded_scores_count_at_thresholds_as_they_are(run: Run, tmp_path: Path) -> None:
     """Rows that share a cell with a threshold are read again; where they are not, how many is said."""
-    rng = np.random.default_rng(1)
-    score = rng.beta(1.0, 3.0, 60_000)
+    score, label = scored(60_000, lambda score: np.where(score == 0.5, 0.1, score), seed=1, beta=(1.0, 3.0))
     score[::10], score[3::100], score[6::100] = 0.5, 0.29 - 1e-7, 0.5 - 1e-9
-    label = rng.random(score.size) < np.where(score == 0.5, 0.1, score)
     path = tmp_path / "rows.parquet"
     columns = {"score": score, "other": score[::-1], "label": label, "half": np.arange(score.size) % 2}
     pq.write_table(pa.table(columns), path)

@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from command_line import Make, Run
+from score_rows import scored
 
 ONE = ("score,label", ".3,1")
 SURE = ("score,label", *("0,0",) * 5)
@@ -110,9 +110,7 @@ def test_groups_may_be_wrong_where_all_rows_are_not(run: Run, csv_of: Make) -> N
 
 def test_groups_that_one_measure_shows_are_not_called_shown_by_none(run: Run, csv_of: Make) -> None:
     """The noise of all bins drowns what one of them shows."""
-    rng = np.random.default_rng(0)
-    score = rng.random(500)
-    label = rng.random(500) < 0.5 + 0.4 * (score - 0.5)
+    score, label = scored(500, lambda score: 0.5 + 0.4 * (score - 0.5))
     lines = [
         f"{one!r},{int(y)},{'ab'[k % 2]}"
         for k, (one, y) in enumerate(zip(score.tolist(), label, strict=True))
@@ -124,9 +122,7 @@ def test_groups_that_one_measure_shows_are_not_called_shown_by_none(run: Run, cs
 
 def test_every_format_answers_alike_of_groups(run: Run, csv_of: Make) -> None:
     """JSON measures more of a group than a table of groups shows, and says no more of it in the answer."""
-    rng = np.random.default_rng(0)
-    score = rng.random(100)
-    label = rng.random(100) < 0.5 + 0.4 * (score - 0.5)
+    score, label = scored(100, lambda score: 0.5 + 0.4 * (score - 0.5))
     lines = [f"{one!r},{int(y)},{x}" for one, y in zip(score.tolist(), label, strict=True) for x in "ab"]
     words = ("measure", csv_of("score,label,site", *lines), "--by", "site")
     found = json.loads(run(*words, "--json").out)

@@ -18,6 +18,7 @@ from calibcli.show.answers import answer_of, document_of
 from calibcli.show.html import origin_section, verdict_sections
 from calibcli.show.pages.measure import _valid
 from calibcli.stats.table import ScoreTable, Weighing
+from score_rows import scored_table
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 
@@ -28,9 +29,7 @@ SOURCE = InputSummary(("x.csv",), "score", "label", None, ROWS, 0, 0)
 @cache
 def measured(power: float, *metrics: str, rows: int = ROWS, shift: float = 0.0) -> Any:
     """Return a report of rows whose rate is a power of the score, plus some."""
-    generator = np.random.default_rng(5)
-    score = generator.random(rows)
-    table = ScoreTable.from_rows(score, generator.random(rows) < score**power + shift)
+    table = scored_table(rows, lambda score: score**power + shift, seed=5)
     requested: Any = metrics_of(metrics) if metrics else MeasureOptions().metrics
     return measure_table(table, SOURCE, options=MeasureOptions(requested))
 
@@ -50,9 +49,7 @@ def test_a_direction_is_said_where_it_is_shown(power: float, said: str) -> None:
 
 def test_both_ends_are_named_with_the_error_and_what_chance_makes_of_it() -> None:
     """The sentence that somebody may quote: where, by how much, how sure, and what chance would give."""
-    generator = np.random.default_rng(3)
-    score = generator.random(20_000)
-    table = ScoreTable.from_rows(score, generator.random(20_000) < 0.25 + 0.5 * score)
+    table = scored_table(20_000, lambda score: 0.25 + 0.5 * score, seed=3)
     report = measure_table(table, SOURCE, options=MeasureOptions())
     (said,) = answer_of(report)
     ece = report.measures[0]

@@ -18,6 +18,7 @@ from calibcli.stats.curves.limits import limits_for
 from calibcli.stats.recalibrators.newton import logistic, logit
 from calibcli.stats.recalibrators.spline import Spline
 from calibcli.stats.table import ScoreTable
+from score_rows import uniform
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 
@@ -26,19 +27,12 @@ NAMES = ("O/E ratio", "CITL", "Slope", "ICI (spline)", "AUROC")
 BOX = tuple((name, "1.02 (0.82 to 1.24)") for name in NAMES)
 
 
-def table_of(power: float) -> ScoreTable:
-    """Return 400 rows whose rates are a power of their scores: below 1 these are too low."""
-    rng = np.random.default_rng(0)
-    score = rng.random(400)
-    return ScoreTable.from_rows(score, rng.random(400) < score**power)
-
-
 @pytest.mark.parametrize(
     ("size", "power", "upper"), list(zip(FigureSize, (2.0, 0.1, 0.1), (True, False, False), strict=True))
 )
 def test_numbers_stand_in_the_free_corner(size: FigureSize, power: float, *, upper: bool) -> None:
     """Names and numbers line by line, within the axes, above the curve or below it."""
-    curve = clinical_curve(table_of(power), smoother=Smoother.LOESS, box=BOX, confidence=0.95)
+    curve = clinical_curve(uniform(400, power), smoother=Smoother.LOESS, box=BOX, confidence=0.95)
     figure = figure_of(curve, WORDS, look=look_of(size, Theme.DARK))
     axes = figure.axes[0]
     names, numbers = axes.texts
@@ -121,7 +115,7 @@ def test_a_curve_that_leaves_the_axis_does_not_run_along_its_edge() -> None:
 @pytest.mark.parametrize("smoother", Smoother)
 def test_small_print_says_what_drew_the_curve(smoother: Smoother) -> None:
     """And what band and whiskers are, on either axis."""
-    curve = clinical_curve(table_of(1.0), smoother=smoother, box=BOX, confidence=0.9)
+    curve = clinical_curve(uniform(400), smoother=smoother, box=BOX, confidence=0.9)
     for scale in AxisScale:
         said = " ".join(text.get_text() for text in figure_of(curve, WORDS, scale=scale).texts)
         for word in (curve.how, curve.band, "10 groups", "the others downwards"):

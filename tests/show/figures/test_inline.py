@@ -3,7 +3,6 @@
 import re
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import pytest
 
 from calibcli.names import AxisScale, Binning, PlotKind
@@ -12,17 +11,15 @@ from calibcli.show.figures.inline import Inline, Place, inline
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
-from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import bins_of
+from score_rows import scored_table
 
 WORDS = Words("a <title>", ("a caption",), ("Small & print.",))
 
 
 def drawn(name: str, *, scale: AxisScale = AxisScale.LINEAR, places: tuple[Place, ...] = ()) -> Inline:
     """Draw a thousand rows."""
-    generator = np.random.default_rng(1)
-    score = generator.random(1_000)
-    table = ScoreTable.from_rows(score, generator.random(1_000) < score)
+    table = scored_table(1_000, seed=1)
     curve = binned_curve(table, bins=bins_of(Binning.EQUAL_WIDTH, 5, table=table))
     picture = ReliabilityCurve(PlotKind.BINNED, curve, None, 0.95)
     figure = figure_of(picture, WORDS, look=look_of(), scale=scale)

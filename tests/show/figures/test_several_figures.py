@@ -19,6 +19,7 @@ from calibcli.stats.curves.isotonic import McbDsc, isotonic_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
 from calibcli.stats.table import ScoreTable
 from picture_checks import clashes, texts_of
+from score_rows import scored
 
 WORDS = Words("/a/very/long/path/" * 5 + "f.csv: 12 scores", ("Lowest Brier score: f 0.1569", "600 rows"))
 LONG = "a very long name of a forecast, made by team {} in its version of 2024"
@@ -28,9 +29,7 @@ K = PlotKind
 
 def table_of(place: int, rows: int, *, ends: bool = False) -> ScoreTable:
     """Return one forecast of the same rows, the noisier the later; at the ends some are certain."""
-    rng = np.random.default_rng(7)
-    chance = rng.beta(1.0, 2.0, rows)
-    label = rng.random(rows) < chance
+    chance, label = scored(rows, seed=7, beta=(1.0, 2.0))
     noise = np.random.default_rng(place).normal(0.0, 0.03 + 0.03 * place, rows)
     score = np.clip(chance + noise, 0.0, 1.0)
     return ScoreTable.from_rows(np.round(score) if ends and place % 3 == 0 else score, label)

@@ -21,6 +21,7 @@ from calibcli.stats.bounds.resampling import (
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import binned, bins_of, segment_sums
 from calibcli.stats.table.grid import grid_of
+from score_rows import scored_table
 
 
 def table_of(seed: int, rows: int, decimals: int | None = None) -> ScoreTable:
@@ -219,9 +220,7 @@ def test_sub_cells_are_narrow_in_log_odds() -> None:
 
 def test_draws_of_few_cells_are_worked_on_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 20 rows in one block; the draws are the same however they are cut into blocks."""
-    rng = np.random.default_rng(3)
-    score = rng.random(20)
-    table = ScoreTable.from_rows(score, rng.random(20) < score)
+    table = scored_table(20, seed=3)
     (block,), _ = blocks_of(table, draws=999)
     monkeypatch.setattr(resampling, "_CELLS_AT_ONCE", 0)
     blocks, _ = blocks_of(table, draws=999)

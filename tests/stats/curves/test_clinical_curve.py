@@ -14,6 +14,7 @@ from calibcli.stats.curves.reliability import NO_WEIGHTED_BAND
 from calibcli.stats.recalibrators.spline import Spline
 from calibcli.stats.table import ScoreTable, Weighing
 from claims.simulation import most_misses
+from score_rows import scored_table
 
 BOX = (("Slope", "1.00"),)
 
@@ -21,13 +22,6 @@ BOX = (("Slope", "1.00"),)
 def curve_of(table: ScoreTable, smoother: Smoother, confidence: float = 0.95) -> ClinicalCurve:
     """Return the picture."""
     return clinical_curve(table, smoother=smoother, box=BOX, confidence=confidence)
-
-
-def simulated(rows: int, seed: int) -> ScoreTable:
-    """Return calibrated scores."""
-    rng = np.random.default_rng(seed)
-    score = rng.beta(2.0, 3.0, rows)
-    return ScoreTable.from_rows(score, rng.random(rows) < score)
 
 
 def test_local_regression_draws_a_parabola_through_a_parabola() -> None:
@@ -55,7 +49,7 @@ def test_local_regression_takes_as_many_rows_as_that_of_r() -> None:
 
 def test_the_spline_is_that_of_the_recalibrator() -> None:
     """At every place; the band is at the log odds, within [0, 1]."""
-    table = simulated(500, 1)
+    table = scored_table(500, seed=1, beta=(2.0, 3.0))
     found = curve_of(table, Smoother.SPLINE)
     fitted = Spline.fit(table)
     assert fitted.name is RecalibratorName.SPLINE
@@ -94,7 +88,7 @@ def test_bands_hold_at_nine_in_ten_places_and_more(smoother: Smoother) -> None:
     """Over calibrated scores, 1,000 repetitions of 400 rows, where nine in ten of them lie; at 95 %."""
     held = []
     for seed in range(1_000):
-        found = curve_of(simulated(400, seed), smoother)
+        found = curve_of(scored_table(400, seed=seed, beta=(2.0, 3.0)), smoother)
         inside = (found.at > 0.1) & (found.at < 0.75)
         held.append(np.mean((found.lower <= found.at)[inside] & (found.at <= found.upper)[inside]))
     assert np.mean(held) > 0.935
@@ -141,9 +135,7 @@ def test_local_regression_has_no_band_of_few_events_and_never_one_of_no_width() 
 @pytest.mark.parametrize("smoother", Smoother)
 def test_indices_are_of_the_curve_that_is_drawn(smoother: Smoother) -> None:
     """Mean, median, 90th percentile and maximum distance of the drawn line; only a spline has an interval."""
-    rng = np.random.default_rng(8)
-    score = rng.beta(1.5, 3.0, 400)
-    table = ScoreTable.from_rows(score, rng.random(400) < score**1.3)
+    table = scored_table(400, lambda score: score**1.3, seed=8, beta=(1.5, 3.0))
     names = (MeasureName.ICI, MeasureName.E50, MeasureName.E90, MeasureName.EMAX)
     options = MeasureOptions(metrics=Metrics(names, ()), smoother=smoother, drawn=False)
     source = InputSummary(("rows",), "score", "label", None, 400, 0, 0)

@@ -13,7 +13,7 @@ from calibcli.stats.curves.isotonic import TOO_FEW_DRAWS, IsotonicCurve, enough_
 from calibcli.stats.measures.decompositions import corp_part
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.grid import Table, grid_of
-from score_rows import table_of
+from score_rows import scored_table, table_of
 
 some_rows = st.lists(
     st.tuples(st.one_of(st.sampled_from([0.0, 0.1, 0.5, 1.0]), st.floats(0.0, 1.0)), st.booleans()),
@@ -29,9 +29,7 @@ def curve_of(table: Table, *, draws: int = 40) -> IsotonicCurve:
 
 def simulated(rows: int, *, seed: int = 1) -> ScoreTable:
     """Return scores that are too high."""
-    rng = np.random.default_rng(seed)
-    score = rng.beta(0.8, 1.6, rows)
-    return ScoreTable.from_rows(score, rng.random(rows) < score**1.3)
+    return scored_table(rows, lambda score: score**1.3, seed=seed, beta=(0.8, 1.6))
 
 
 @given(rows=some_rows)

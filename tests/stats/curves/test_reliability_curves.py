@@ -35,7 +35,7 @@ from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.table import Floats, ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, bins_of
 from calibcli.stats.table.grid import Table, grid_of
-from score_rows import table_of
+from score_rows import scored_table, table_of
 
 AWKWARD = [0.0, 5e-324, 1e-12, 0.1, 0.3, 0.5, 0.7, 1.0 - 2.0**-53, 1.0]
 some_rows = st.lists(
@@ -47,9 +47,7 @@ some_rows = st.lists(
 
 def simulated(rows: int, *, seed: int = 0, power: float = 1.4) -> ScoreTable:
     """Scores spread over [0, 1], too high by a power."""
-    rng = np.random.default_rng(seed)
-    score = rng.beta(0.7, 0.9, rows)
-    return ScoreTable.from_rows(score, rng.random(rows) < score**power)
+    return scored_table(rows, lambda score: score**power, seed=seed, beta=(0.7, 0.9))
 
 
 def smooth(table: Table, *, bandwidth: float | None = None, confidence: float = 0.95) -> SmoothCurve:

@@ -30,13 +30,12 @@ from calibcli.stats.measures.tests import ks_and_kuiper
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import bins_of
 from calibcli.stats.table.grid import Table, grid_of
+from score_rows import scored_table
 
 
-def simulated(rows: int = 3_000) -> ScoreTable:
+def too_high(rows: int = 3_000, seed: int = 4) -> ScoreTable:
     """Return scores that are too high."""
-    rng = np.random.default_rng(4)
-    score = rng.beta(0.8, 1.6, rows)
-    return ScoreTable.from_rows(score, rng.random(rows) < score**1.3)
+    return scored_table(rows, lambda score: score**1.3, seed=seed, beta=(0.8, 1.6))
 
 
 def reliability(table: Table) -> ReliabilityCurve:
@@ -64,7 +63,7 @@ def test_residuals_are_smoothed_as_reliability_curves_are() -> None:
 
 def test_shares_times_residuals_of_bins_are_the_binned_error() -> None:
     """Against sums over bins by a loop over the rows' scores."""
-    table = simulated()
+    table = too_high()
     curve = residual_curve(reliability(table), by_bins=True)
     place = np.minimum((np.ceil(table.score * 10) - 1).clip(0), 9)
     wanted = sum(
@@ -75,7 +74,7 @@ def test_shares_times_residuals_of_bins_are_the_binned_error() -> None:
 
 def test_band_is_that_of_the_reliability_curve_less_the_score() -> None:
     """So it holds the residual, and where there is none, there is none."""
-    source = reliability(simulated())
+    source = reliability(too_high())
     curve = residual_curve(source)
     smooth = source.smooth
     assert smooth is not None
@@ -101,13 +100,6 @@ some_rows = st.lists(
 )
 
 
-def too_high(rows: int) -> ScoreTable:
-    """Return scores that are too high."""
-    rng = np.random.default_rng(2)
-    score = rng.beta(0.8, 1.6, rows)
-    return ScoreTable.from_rows(score, rng.random(rows) < score**1.3)
-
-
 @given(rows=some_rows, weighted=st.booleans())
 def test_path_is_that_of_loops_over_rows(rows: list[tuple[float, bool, float]], *, weighted: bool) -> None:
     """Sums of weight times label - score at the ends of ties, and the standard deviation of the last."""
@@ -131,7 +123,7 @@ def test_path_is_that_of_loops_over_rows(rows: list[tuple[float, bool, float]], 
 @pytest.mark.parametrize("rows", [40, 3_000, 60_000])
 def test_statistics_are_lengths_in_the_picture(rows: int) -> None:
     """KS is the distance of the farthest point, Kuiper the range, both in standard deviations of the end."""
-    table = too_high(rows)
+    table = too_high(rows, 2)
     curve = cumulative_curve(table)
     ks, kuiper = ks_and_kuiper(table)
     low, high = curve.range
@@ -143,7 +135,7 @@ def test_statistics_are_lengths_in_the_picture(rows: int) -> None:
 
 def test_grid_table_ends_where_its_rows_do() -> None:
     """Residual sums of cells are exact, so the path passes through the same points."""
-    table = too_high(5_000)
+    table = too_high(5_000, 2)
     exact, grid = cumulative_curve(table), cumulative_curve(grid_of(table))
     assert grid.value[-1] == pytest.approx(exact.value[-1], abs=1e-12)
     assert np.interp(grid.share, exact.share, exact.value) == pytest.approx(grid.value, abs=2e-3)

@@ -32,7 +32,7 @@ from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, binned, bins_of
 from calibcli.stats.table.grid import CELLS, Table, grid_of
-from score_rows import PAIRS, Pairs, table_of, wide
+from score_rows import PAIRS, Pairs, scored_table, table_of, wide
 
 NAMES = tuple(one for one in MeasureName if one.facts.home in (Home.BINNED, Home.L2))
 QUICK = settings(deadline=None, max_examples=40)
@@ -111,9 +111,7 @@ def test_one_label_and_certain_scores_are_measured() -> None:
 
 def test_null_is_left_out_where_bins_are_too_many() -> None:
     """Beyond 1,024 bins draws keep no gaps, and the worst bin has no null rather than a slow one."""
-    rng = np.random.default_rng(2)
-    score = rng.random(1500)
-    table = ScoreTable.from_rows(score, rng.random(1500) < score)
+    table = scored_table(1500, seed=2)
     sums = binned(table, ATOMS)
     calibrated = drawn(table, (sums,), draws=3)
     assert calibrated.drawn.over(ATOMS).gaps is None

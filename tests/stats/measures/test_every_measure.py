@@ -16,7 +16,7 @@ from calibcli.stats.measures.u_test import u_test
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.grid import Table, grid_of, hidden_range
-from score_rows import EVEN_SCORES, TEN, Rows, some_rows, table_of, turned, wide
+from score_rows import EVEN_SCORES, TEN, Rows, scored, scored_table, some_rows, table_of, turned, wide
 
 M = MeasureName
 Numbers = dict[str, float | None]
@@ -95,9 +95,7 @@ def test_only_ratios_of_importance_weights_matter(rows: Rows, scale: float) -> N
 @pytest.mark.parametrize("weight", [0.1, 1.0 / 3.0, 7.3])
 def test_equal_weights_cut_as_counts_do(weight: float) -> None:
     """Where bins divide the rows their sums reach each rank but for rounding; knots of curves likewise."""
-    rng = np.random.default_rng(0)
-    score = rng.random(2_800)
-    label = rng.random(2_800) < score
+    score, label = scored(2_800)
     # Every rate is 1 from the middle on, and none falls.
     sure = np.sort(score)
     table = ScoreTable.from_rows(sure, sure > 0.5)
@@ -276,9 +274,7 @@ def test_rates_that_equal_their_scores_have_no_error() -> None:
 
 def test_intervals_say_what_they_speak_of() -> None:
     """Fixed-design for binned errors and bias, population for losses; finite-sample where it is proved."""
-    rng = np.random.default_rng(0)
-    score = rng.random(300)
-    found = estimates(ScoreTable.from_rows(score, rng.random(300) < score))
+    found = estimates(scored_table(300))
     for name, target, finite in (
         (M.ECE, Target.FIXED_DESIGN, True),
         (M.L2, Target.FIXED_DESIGN, False),

@@ -14,6 +14,7 @@ from calibcli.stats.measures.classes.binned import Moments
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings, of_mean, of_moments, of_size
 from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.bins import binned, bins_of
+from score_rows import scored_table
 
 M = MeasureName
 ENDS = (0.05, 0.95)
@@ -178,9 +179,7 @@ def test_the_same_labels_are_drawn_for_bins_and_for_paths(rows: int) -> None:
 
 def test_ranges_are_left_out_only_where_nothing_is_known() -> None:
     """Of 300 rows every measure has a range, but those that are chosen by labels or have no law."""
-    rng = np.random.default_rng(5)
-    score = rng.random(300)
-    table = ScoreTable.from_rows(score, rng.random(300) < score)
+    table = scored_table(300, seed=5)
     found = measured(table, drawn=True, names=tuple(M))
     assert {name for name, one in found.items() if one.null_range is None} == set(WITHOUT)
     for name, one in found.items():
@@ -190,9 +189,7 @@ def test_ranges_are_left_out_only_where_nothing_is_known() -> None:
 
 def test_interval_and_range_are_told_apart() -> None:
     """An estimate keeps both: its interval speaks of the truth, its range of calibrated scores."""
-    rng = np.random.default_rng(6)
-    score = rng.random(300)
-    table = ScoreTable.from_rows(score, rng.random(300) < score**6)
+    table = scored_table(300, lambda score: score**6, seed=6)
     one = measured(table, drawn=True, names=(M.ECE,))[M.ECE]
     assert isinstance(one.interval, Interval)
     assert one.null_range is not None

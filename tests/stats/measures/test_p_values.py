@@ -21,6 +21,7 @@ from calibcli.stats.measures.u_test import drawn_u, line_information
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import Table, grid_of
+from score_rows import scored_table
 
 TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
 # Those of the rate alone are exact, and have nothing to be drawn.
@@ -128,9 +129,7 @@ def test_each_test_has_its_own_information() -> None:
 
 def test_limit_laws_are_taken_where_much_is_open() -> None:
     """40,000 rows that spread over [0, 1]: all but T by their laws, which have no least p-value."""
-    rng = np.random.default_rng(0)
-    score = rng.random(40_000)
-    table = ScoreTable.from_rows(score, rng.random(score.size) < score**1.5)
+    table = scored_table(40_000, lambda score: score**1.5)
     for name, result in outcomes(table).items():
         if name is not TestName.T:
             assert result.p_method == "asymptotic"

@@ -19,7 +19,7 @@ from calibcli.stats.recalibrators.logits import Intercept, Platt
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import Table
 from claims.simulation import most_misses
-from score_rows import table_of
+from score_rows import scored_table, table_of
 
 M = MeasureName
 COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
@@ -27,9 +27,7 @@ COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
 
 def drawn(rows: int, *, intercept: float = 0.3, slope: float = 0.7, seed: int = 0) -> ScoreTable:
     """Rows that follow a line in the logit."""
-    rng = np.random.default_rng(seed)
-    score = rng.random(rows)
-    return ScoreTable.from_rows(score, rng.random(rows) < expit(intercept + slope * logit(score)))
+    return scored_table(rows, lambda score: expit(intercept + slope * logit(score)), seed=seed)
 
 
 def cox(table: Table, confidence: float = 0.95) -> list[Estimate]:

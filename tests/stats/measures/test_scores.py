@@ -19,7 +19,7 @@ from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table
-from score_rows import PAIRS, TEN, Pairs, table_of
+from score_rows import PAIRS, TEN, Pairs, scored_table, table_of
 
 M = MeasureName
 MURPHY = (
@@ -207,9 +207,7 @@ def test_weights_all_alike_are_none(loss: Callable[..., Estimate], rows: int) ->
 
 def test_many_scores_are_no_burden() -> None:
     """Nothing is quadratic: equal-mass bins, atoms and isotonic parts of 200,000 scores at once."""
-    rng = np.random.default_rng(5)
-    score = rng.random(200_000)
-    table = ScoreTable.from_rows(score, rng.random(200_000) < score)
+    table = scored_table(200_000, seed=5)
     bins = bins_of(Binning.EQUAL_MASS, 50, table=table)
     found = [murphy_part(M.BRIER_RELIABILITY, table, bins=b).value for b in (bins, ATOMS)]
     assert found[0] == pytest.approx(0.25 * 50 * 2 / 3 / 200_000, rel=0.8)

@@ -17,7 +17,7 @@ from calibcli.stats.recalibrators.newton import NEAREST, Aim, Family, Frame, lin
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.grid import grid_of
 from held_rows import HeldRows
-from score_rows import table_of_columns
+from score_rows import scored_table, table_of_columns
 
 KINDS = {
     "intercept": (R.INTERCEPT, FitOptions()),
@@ -133,9 +133,7 @@ def test_gradient_in_integers_is_the_gradient() -> None:
 
 def drawn(rows: int = 500) -> ScoreTable:
     """Rows that are a little overconfident."""
-    rng = np.random.default_rng(4)
-    score = rng.beta(0.8, 0.8, rows)
-    return ScoreTable.from_rows(score, rng.random(rows) < 0.1 + 0.8 * score)
+    return scored_table(rows, lambda score: 0.1 + 0.8 * score, seed=4, beta=(0.8, 0.8))
 
 
 @every_kind

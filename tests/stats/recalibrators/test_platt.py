@@ -10,14 +10,12 @@ from calibcli.stats.recalibrators.logistic import Record
 from calibcli.stats.recalibrators.logits import Platt
 from calibcli.stats.recalibrators.newton import Points, Slopes, logit, minimise
 from calibcli.stats.table import ScoreTable
-from score_rows import table_of_columns
+from score_rows import scored_table, table_of_columns
 
 
 def drawn(rows: int = 3000, *, slope: float = 0.6) -> ScoreTable:
     """Rows whose label odds are a power of their score odds."""
-    rng = np.random.default_rng(11)
-    score = rng.beta(0.8, 0.8, rows)
-    return ScoreTable.from_rows(score, rng.random(rows) < 1 / (1 + np.exp(-slope * logit(score))))
+    return scored_table(rows, lambda score: 1 / (1 + np.exp(-slope * logit(score))), seed=11, beta=(0.8, 0.8))
 
 
 def test_smoothed_targets_are_those_of_platt() -> None:

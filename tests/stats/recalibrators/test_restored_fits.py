@@ -14,18 +14,11 @@ from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.logistic import Record
 from calibcli.stats.recalibrators.spline import Spline
-from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
+from score_rows import scored_table
 
 R = RecalibratorName
 RECORD = Record(FitLoss.LOG, smoothed=False, separated=False, limited_rows=0, steps=1, gradient=0.0)
-
-
-def drawn(rows: int = 200) -> ScoreTable:
-    """Scores that are nearly right."""
-    rng = np.random.default_rng(2)
-    score = rng.random(rows).round(4)
-    return ScoreTable.from_rows(score, rng.random(rows) < score)
 
 
 def parameters_of(name: R, form: BetaForm) -> dict[str, Any]:  # noqa: PLR0911 - one return a method
@@ -43,9 +36,14 @@ def parameters_of(name: R, form: BetaForm) -> dict[str, Any]:  # noqa: PLR0911 -
             fold = {"first": [0.5, 0.8], "lower": [0.1, 0.3], "last": [0.5, 0.7], "upper": [0.2, 0.6]}
             return {"folds": [fold]}
         case R.INTERCEPT:
-            return {**fit_recalibrator(name, drawn()).to_dict(), "smoothed": True}
+            return {
+                **fit_recalibrator(name, scored_table(200, seed=2, decimals=4)).to_dict(),
+                "smoothed": True,
+            }
         case _:
-            return fit_recalibrator(name, drawn(), options=FitOptions(bins=3, form=form)).to_dict()
+            return fit_recalibrator(
+                name, scored_table(200, seed=2, decimals=4), options=FitOptions(bins=3, form=form)
+            ).to_dict()
 
 
 def fold(**change: list[object]) -> dict[str, object]:
@@ -155,7 +153,7 @@ def test_parameters_that_no_fit_writes_are_refused_with_their_place(
 @pytest.mark.parametrize("name", R)
 def test_a_fit_that_is_sent_to_a_worker_is_the_same(name: R) -> None:
     """And no other than itself."""
-    fitted = fit_recalibrator(name, drawn())
+    fitted = fit_recalibrator(name, scored_table(200, seed=2, decimals=4))
     assert pickle.loads(pickle.dumps(fitted)) == fitted  # noqa: S301 - our own bytes
     assert fitted != name.value
 
@@ -163,6 +161,6 @@ def test_a_fit_that_is_sent_to_a_worker_is_the_same(name: R) -> None:
 @pytest.mark.parametrize("name", [R.PLATT, R.SMOOTH, R.ISOTONIC, R.CENTRED_ISOTONIC])
 def test_a_grid_table_without_its_rows_gives_nearly_the_same_map(name: R) -> None:
     """Cells as scores move no prediction at the fit scores by much."""
-    exact = drawn(2000)
+    exact = scored_table(2000, seed=2, decimals=4)
     one, two = (fit_recalibrator(name, table).predict(exact.score) for table in (exact, grid_of(exact)))
     np.testing.assert_allclose(two, one, rtol=0, atol=0.02)

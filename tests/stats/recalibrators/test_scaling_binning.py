@@ -17,14 +17,12 @@ from calibcli.stats.recalibrators.scaling_binning import ScalingBinning, _balanc
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
 from held_rows import HeldRows
-from score_rows import calibrated
+from score_rows import calibrated, scored
 
 
 def test_scaling_binning_outputs_bin_means_of_its_base() -> None:
     """Each value is the mean output of the base over the rows in its bin."""
-    rng = np.random.default_rng(5)
-    score = rng.random(400).round(2)
-    label = rng.random(400) < score
+    score, label = scored(400, seed=5, decimals=2)
     fitted = ScalingBinning.fit(ScoreTable.from_rows(score, label), options=FitOptions(bins=5))
     base, final = fitted.base.predict(score), fitted.predict(score)
     for value in np.unique(final):

@@ -11,9 +11,8 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.venn_abers import Bracket, VennAbers, levels_with_one_more
-from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
-from score_rows import table_of
+from score_rows import table_of, uniform
 
 rows_of_both_labels = st.lists(
     st.tuples(st.one_of(st.sampled_from([0.0, 5e-324, 0.5, 1.0]), st.floats(0, 1)), st.booleans()),
@@ -21,12 +20,6 @@ rows_of_both_labels = st.lists(
     max_size=50,
 ).filter(lambda rows: {label for _, label in rows} == {True, False})
 PROBES = np.unique(np.concatenate(([0.0, 5e-324, 1.0], np.linspace(0, 1, 101))))
-
-
-def made(rows: int = 500, seed: int = 0) -> ScoreTable:
-    rng = np.random.default_rng(seed)
-    score = rng.random(rows)
-    return ScoreTable.from_rows(score, rng.random(rows) < score**2)
 
 
 @given(rows=rows_of_both_labels, folds=st.sampled_from([None, 2]))
@@ -58,7 +51,7 @@ def test_the_bracket_narrows_as_rows_are_added() -> None:
     at = np.linspace(0.05, 0.95, 200)
     widths = []
     for rows in (100, 1000, 10_000):
-        lower, upper = VennAbers.fit(made(rows)).ends(at)
+        lower, upper = VennAbers.fit(uniform(rows, 2.0)).ends(at)
         widths.append(float((upper - lower).mean()))
     assert widths[0] > 2 * widths[1] > 4 * widths[2]
 
@@ -79,7 +72,7 @@ def test_the_end_that_the_label_picks_is_calibrated(rows: int) -> None:
 
 def test_equal_neighbours_are_kept_once() -> None:
     """The state grows with the number of levels, not of rows."""
-    fitted = VennAbers.fit(made(20_000))
+    fitted = VennAbers.fit(uniform(20_000, 2.0))
     (fold,) = fitted.folds
     assert fold.first.size + fold.last.size < 2_500
     assert np.all(np.diff(fold.lower) > 0)
@@ -88,7 +81,7 @@ def test_equal_neighbours_are_kept_once() -> None:
 
 def test_folds_are_drawn_by_the_seed_and_may_lack_a_label() -> None:
     """Another seed shares the rows out otherwise; a fold of one label has ends, too."""
-    table = made(300)
+    table = uniform(300, 2.0)
     one, again, other = (VennAbers.fit(table, options=FitOptions(folds=5, seed=s)) for s in (1, 1, 2))
     assert one == again
     assert one != other
@@ -111,7 +104,7 @@ def test_a_cross_predictor_that_disagrees_brackets_its_point() -> None:
 
 def test_a_grid_table_is_fitted_at_the_means_of_its_cells() -> None:
     """Within rounding the map of the exact table."""
-    table = made(2000)
+    table = uniform(2000, 2.0)
     exact, rounded = VennAbers.fit(table), VennAbers.fit(grid_of(table))
     at = (table.score[1:] + table.score[:-1])[np.diff(table.score) > 1e-5] / 2
     np.testing.assert_allclose(rounded.ends(at), exact.ends(at), rtol=0, atol=1e-12)

@@ -19,6 +19,7 @@ from calibcli.stats.gates.rows_needed import BY_SIMULATION
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
 from calibcli.stats.table.grid import grid_of
+from score_rows import scored_table
 from stats.verdicts.boundary import is_wanted, rule
 
 M = MeasureName
@@ -37,9 +38,7 @@ def few_valued(seed: int, rows: int, error: float = 0.0) -> ScoreTable:
 
 def many_valued(seed: int, rows: int, error: float = 0.0) -> ScoreTable:
     """Rows at as many scores."""
-    rng = np.random.default_rng(seed)
-    score = rng.random(rows)
-    return ScoreTable.from_rows(score, rng.random(rows) < np.clip(score + error, 0, 1))
+    return scored_table(rows, lambda score: np.clip(score + error, 0, 1), seed=seed)
 
 
 def given_of(verdict: Verdict) -> tuple[object, ...]:
