@@ -147,20 +147,20 @@ class MeasureName(Explained):
             bin k has a variance of min(1/n_k, 1/4) at least, since sure rows that were all right may be
             followed by one that is not. T is skewed: above 95 % the lower end is that of a gamma law with the
             third moment of T, at the whole error, where it is lower. It is asymptotic, for these very scores,
-            and approximate below 1,000 rows. `--bounds` lists more for these scores, each one-sided at δ,
-            half the error of the interval. hoeffding is the plug-in plus √(ln(1/δ)/(2n)), finite-sample.
-            chernoff is finite-sample, on counts, up to 100 bins: the upper one where each bin holds one
-            score, the lower one for any bins.
+            and approximate below 1,000 rows. Where all rows have one score it is that of Clopper and Pearson,
+            of the distance of a rate from it, at any number of rows. `--bounds` lists more for these scores,
+            each one-sided at δ, half the error of the interval. hoeffding is the plug-in plus
+            √(ln(1/δ)/(2n)), finite-sample. chernoff is finite-sample, on counts, up to 100 bins: the upper
+            one where each bin holds one score, the lower one for any bins.
             `sun` is the set of Sun et al. at the confidence of the interval, asymptotic. It reads "0 or a to
             b"; 0 is left out where T is too large for calibrated labels. It fails for rare events, rare and
             costly errors, and few bins: at 95 % it held in 9 % of 2,000 simulations at a base rate of 1e-4,
             in 72 % of fraud scores five times too high, and in 91 % of two values, 1,000 rows each
             (docs/coverage.md); `l2` itself held in 93.7 % at least there. It is called rough where rows of a
             bin, labels all alike, may hide an error above its upper end: there it missed in up to half of
-            tables. Its lower end is too high where a score lies near 0 and nearly all of its labels are 1,
-            or the other way: of 100 rows of .02 with a rate of .95 it misses in 14 % at 95 %, of 1,000 in
-            5.2 %; the lower bound by chernoff holds. With importance weights: that of l2_plug_in,
-            finite-sample.
+            tables. Of few rows that are nearly sure it may miss more often above 95 %: of 100 rows of .99 and
+            1,000 of .9999, calibrated, its lower end in .34 % at 99.9 %. With importance weights: that of
+            l2_plug_in, finite-sample.
         Assumes: {_UNSEEN} Rows alone in their bin do not count.
         Reference: Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ; Sun,
             Chaudhari, Barnett & Dobriban (2024), arXiv 2408.08998, algorithm 1.
@@ -698,8 +698,8 @@ class MeasureName(Explained):
             a row alone keeps its noise. Where a bin holds one score it is without bias, and the T of l2.
             Elsewhere c counts the spread of the scores inside bins as noise, as the authors' form does.
             {_CORRECTED} Undefined where no bin has two rows.
-        Interval: The score interval of l2, squared, stretched to take in the estimate. It is asymptotic, for
-            these very scores, and approximate below 1,000 rows. None with importance weights, or where a row
+        Interval: That of l2, squared, stretched to take in the estimate: asymptotic, for these very scores,
+            and approximate below 1,000 rows. None with importance weights, or where a row
             is alone in its bin.
         Assumes: {_MURPHY_ASSUMES}
         Reference: Ferro & Fricker (2012), QJRMS 138.

@@ -24,7 +24,7 @@ from calibcli.stats.numerics import Floats, stream
 from calibcli.stats.recalibrators.pooling import pooled_starts
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 _CORRECTED = (
     MeasureName.BRIER_RELIABILITY_CORRECTED,
@@ -224,8 +224,7 @@ def _interval(
     root = score_interval(sums, t, confidence=confidence)
     most = 1.0 if root.upper is None else root.upper
     lower, upper = min((root.lower or 0.0) ** 2, value), max(most**2, value)
-    interval = Interval(lower, upper, confidence, "score", root.target, finite_sample=False)
-    return interval, hidden_words(sums, root)
+    return replace(root, lower=lower, upper=upper), hidden_words(sums, root)
 
 
 _DRAWS, _SUB_CELLS = 100, 16_384

@@ -46,16 +46,15 @@ def debiased_l2(
     t = t_statistic(sums) if pairs_in(sums).any() else math.nan
     value = math.nan if math.isnan(t) else math.sqrt(max(t, 0.0))
     alone = int(np.count_nonzero(sums.rows == 1))
-    because = [HELD_OUT, f"of {bins.after_of}; approximate below 1,000 rows"]
-    because += alone_words(alone)
     interval, null = None, UNKNOWN
-    if math.isnan(t):
-        because.append("no interval: no bin has two rows")
-    elif table.weighted:
+    if table.weighted and not math.isnan(t):
         interval = interval_around_plug_in(table, sums, value, confidence=confidence)
-        because[1] = f"of {bins.after_of}"
-    else:
+    elif not math.isnan(t):
         interval = score_interval(sums, t, confidence=confidence)
+    because = [HELD_OUT, f"of {bins.after_of}{approximate_words(interval)}", *alone_words(alone)]
+    if interval is None:
+        because.append("no interval: no bin has two rows")
+    elif not table.weighted:
         because += hidden_words(sums, interval)
     if calibrated is not None and not math.isnan(t):
         null = of_draws(np.sqrt(np.maximum(calibrated.drawn.over(sums.bins).t, 0.0)))
@@ -104,9 +103,29 @@ def score_interval(sums: BinnedTable, t: float, *, confidence: float) -> Interva
     """Invert the normal approximation of T with a variance that depends on the value being tested.
 
     The interval is {theta >= 0: |T - theta| <= z sqrt(A + D + C theta)}, given for sqrt(theta); the lower end
-    allows for the skewness of T. Some bin must have two rows.
+    allows for the skewness of T. Some bin must have two rows. Where all rows have one score, the error is the
+    distance of one rate from it, and the interval that of Clopper and Pearson.
     """
-    return t_interval(t, t_variance(sums), confidence=confidence)
+    if not _all_alike(sums):
+        return t_interval(t, t_variance(sums), confidence=confidence)
+    lower, upper = (float(end[0]) for end in farthest(sums, delta=(1.0 - confidence) / 2.0))
+    return for_these_scores(
+        math.sqrt(max(t, 0.0)), lower=lower, upper=upper, confidence=confidence, method="Clopper-Pearson"
+    )
+
+
+# Of the variance of scores: what rounding makes of none.
+_NO_SPREAD = 1e-12
+
+
+def _all_alike(sums: BinnedTable) -> bool:
+    """Whether all rows lie in one bin and have one score, as far as its sums can tell."""
+    some = sums.occupied
+    if np.count_nonzero(some) != 1:
+        return False
+    rows = float(sums.weight[some][0])
+    score = float(sums.score_sum[some][0]) / rows
+    return score * (1.0 - score) - float(sums.variance[some][0]) / rows <= _NO_SPREAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +238,11 @@ def t_interval(t: float, found: TVariance, *, confidence: float, most: float = 1
 _MADE_UP_FOR = 0.95
 # Few events make T more skewed than the square of a normal variable is, which no such law describes.
 _MOST_SKEWED = 4.0
+
+
+def approximate_words(interval: Interval | None) -> str:
+    """Return what goes after the bins that an l2 error speaks of."""
+    return "" if interval is not None and interval.finite_sample else "; approximate below 1,000 rows"
 
 
 def hidden_words(sums: BinnedTable, interval: Interval, *, share: float = 1.0) -> list[str]:

@@ -29,6 +29,7 @@ from calibcli.stats.measures.binned import alone_words, bets_are_sharper, for_th
 from calibcli.stats.measures.if_calibrated import of_moments
 from calibcli.stats.measures.l2 import (
     TVariance,
+    approximate_words,
     hidden_alone,
     hidden_words,
     l2_squared_plug_in,
@@ -431,7 +432,7 @@ def top_label_l2(views: ClassViews) -> ClassEstimate:
     words = [why or ""]
     if interval is not None:
         words = hidden_words(sums, interval) or _rough(alone, at_most, interval)
-    because = f"of {sums.after_of} of each predicted class; approximate below 1,000 rows"
+    because = f"of {sums.after_of} of each predicted class{approximate_words(interval)}"
     return _estimate(
         ClassMeasure.TOP_LABEL_L2,
         t if pairs_in(sums).any() else math.nan,
@@ -515,19 +516,24 @@ def _top_error(cells: TopCells, k: int, confidence: float) -> TopError:
     alone = int(np.count_nonzero(rows == 1))
     largest = "largest probability" if k == 1 else f"{k} largest probabilities"
     of = f"of the cells that {cells.bins.described} make of the {largest}"
-    rough = "" if cells.weighted else "; approximate below 1,000 rows"
-    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"{of}{rough}"]
-    assumptions += alone_words(alone, place="cell")
-    interval = None
-    if not defined:
-        assumptions.append("no interval: no cell has two rows")
-    elif cells.weighted:
+    interval, words = None, ["no interval: no cell has two rows"]
+    if defined and cells.weighted:
         interval = _with_any_weights(ranks, math.sqrt(max(t, 0.0)), confidence=confidence)
-        assumptions.append(NOT_BY_LABELS)
-    else:
-        found = t_variance(*ranks)
-        interval = t_interval(t, found, confidence=confidence, most=float(k))
-        assumptions += next((words for one in ranks if (words := hidden_words(one, interval))), [])
+        words = [NOT_BY_LABELS]
+    elif defined:
+        interval = (
+            score_interval(ranks[0], t, confidence=confidence)
+            if k == 1
+            else t_interval(t, t_variance(*ranks), confidence=confidence, most=float(k))
+        )
+        words = next((words for one in ranks if (words := hidden_words(one, interval))), [])
+    assumptions = (
+        INDEPENDENT_ROWS,
+        HELD_OUT,
+        f"{of}{approximate_words(interval)}",
+        *alone_words(alone, place="cell"),
+        *words,
+    )
     return TopError(
         k=k,
         value=math.sqrt(max(t, 0.0)) if defined else math.nan,
@@ -536,7 +542,7 @@ def _top_error(cells: TopCells, k: int, confidence: float) -> TopError:
         plug_in=math.sqrt(math.fsum(l2_squared_plug_in(one) for one in ranks)),
         cells=int(rows.size),
         rows_alone=alone,
-        assumptions=tuple(assumptions),
+        assumptions=assumptions,
     )
 
 
