@@ -4,12 +4,13 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibcli.codec import Node, version_of
 from calibcli.data.columns import A_TITLE, Header, folded, resolve, separated_by, separator_hint
+from calibcli.data.fault_words import NO_SIGN
 from calibcli.data.files import file_word, found_in
 from calibcli.data.formats import format_of
 from calibcli.data.fragments import (
@@ -56,14 +57,20 @@ if TYPE_CHECKING:
     from calibcli.commands.gathering import Gathered
 
 
-def inspect_file(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
+# No column is named.
+_GUESSED = Columns()
+
+
+def inspect_file(
+    path: str, columns: Columns = _GUESSED, *, input_format: InputFormat = AS_FOUND
+) -> InspectReport:
     if path != "-" and input_format.format is None and _seems_document(path):
         found = _inspect_document(path)
-        if idle := options_given(input_format):
+        if idle := (*options_given(columns), *options_given(input_format)):
             msg = f"--{idle[0]} says how rows are read, and {path} has none"
             raise IdleOption(msg, "leave it out", options=idle)
         return found
-    return inspect_columns(path, input_format=input_format)
+    return inspect_columns(path, columns, input_format=input_format)
 
 
 def _seems_document(path: str) -> bool:
@@ -438,24 +445,25 @@ _REPORTS = {
 }
 
 
-def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
+def inspect_columns(
+    path: str, named: Columns = _GUESSED, *, input_format: InputFormat = AS_FOUND
+) -> InspectReport:
     found = found_in([path])
     fragments = list_fragments(found, input_format=input_format)
     first = fragments[0]
     header, hint, unread = _header_of(first)
-    if (otherwise := _by_another_mark(path, first, header, hint, input_format)) is not None:
+    if (otherwise := _by_another_mark(path, first, header, hint, named, input_format)) is not None:
         return otherwise
     if unread is not None:
         raise unread
     hint = _of_one_line(header, hint)
     own = {folded(name) for name in header} if first.partitions else ()
     partitions = tuple(dict.fromkeys(name for name, _ in first.partitions if folded(name) not in own))
-    probs = guessed_classes(first, header)
     repair: str | None = ""
-    roles = _roles(Header(header, first.shown))
-    probs, roles, of_two = _one_of_two(first, probs, roles)
+    roles = _roles(Header(header, first.shown, partitions), named)
+    probs, roles, of_two = _score_or_classes(first, header, roles, named)
     by_name = {name: role for role, name in roles.items()} | dict.fromkeys(probs, "probs")
-    if NEW_COLUMN in header and "score" in roles:
+    if NEW_COLUMN in header and "score" in roles and named.score is None:
         # What `apply` wrote is looked at next, and not once more what it was made of.
         roles = {**roles, "score": NEW_COLUMN}
     facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header):,}")]
@@ -493,10 +501,19 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     return InspectReport(path, first.format.value, tuple(facts), columns, following)
 
 
-def _one_of_two(
-    first: Fragment, probs: tuple[str, ...], roles: dict[str, str]
+def _score_or_classes(
+    first: Fragment, header: tuple[str, ...], roles: dict[str, str], named: Columns
 ) -> tuple[tuple[str, ...], dict[str, str], Facts]:
-    """Take one of two columns of classes for the score, where none looks like it, and say so."""
+    """Return the columns of classes, if these are looked at, what the others are, and what is said of it.
+
+    Of two classes one column is the score, where none looks like it.
+    """
+    if named.score is not None:
+        return (), roles, []
+    probs = guessed_classes(first, header)
+    if probs and "score" in roles and dict(kinds_as_read(first, header)).get(roles["score"]) in _TEXTS:
+        # The class that was predicted, beside the probabilities of all.
+        roles = {role: name for role, name in roles.items() if role != "score"}
     one = None if "score" in roles else one_of_two(first, probs)
     if one is None:
         return probs, roles, []
@@ -536,7 +553,12 @@ def _refused(header: Header, hint: str | None) -> Facts:
 
 
 def _by_another_mark(
-    path: str, first: Fragment, header: Sequence[str], hint: str | None, input_format: InputFormat
+    path: str,
+    first: Fragment,
+    header: Sequence[str],
+    hint: str | None,
+    named: Columns,
+    input_format: InputFormat,
 ) -> InspectReport | None:
     """None unless there is a hint of a mark that divides the rows as well."""
     mark = re.search("--delimiter '?(tab|.)", hint or "")
@@ -545,7 +567,7 @@ def _by_another_mark(
     if first.pipe is not None:
         hand_on(first.path, first.pipe)
     with suppress(InputProblem):
-        told = inspect_columns(path, input_format=replace(input_format, delimiter=mark[1]))
+        told = inspect_columns(path, named, input_format=replace(input_format, delimiter=mark[1]))
         divides = any(one.kind != "empty" for one in told.columns)
         if divides or (len(header) <= 1 and mark[1] != " "):
             return replace(told, facts=(*told.facts, ("note", str(hint))))
@@ -639,6 +661,7 @@ def _contents(
     if unlikely:
         also = f"--scale {unlikely[0]} reads such numbers, too"
         facts.append(("note", f"--scale {said['scale']} is a guess: {also}"))
+    facts += [("note", note) for note in read.input.notes if NO_SIGN in note]
     found = [*([] if counted else [("rows", every)]), ("score", span), _base_rate(positive, rows)]
     return [*found, *facts], _options_of(said)
 
@@ -652,7 +675,8 @@ _OF_THE_PREDICTED = (
 # Labels that say it already.
 _RIGHT = {"right", "wrong", "correct", "incorrect", "true", "false"}
 
-# What columns of numbers that may be scores are called in CSV, and in formats with types.
+# What columns of texts, and of numbers that may be scores, are called in CSV and in formats with types.
+_TEXTS = ("text", "string", "large_string")
 _NUMBERS = ("number", DECIMAL_COMMA, "whole number", "double", "float", "float64", "float32")
 
 
@@ -774,11 +798,13 @@ def _requested(probs: tuple[str, ...], roles: dict[str, str]) -> str:
     return asking_for(probs)
 
 
-def _roles(header: Header) -> dict[str, str]:
-    """Return the columns that would be taken unasked, by what for."""
+def _roles(header: Header, named: Columns) -> dict[str, str]:
+    """Return the columns that are named, or else would be taken unasked, by what for."""
     roles: dict[str, str] = {}
-    with suppress(InputProblem):
-        roles["score"] = resolve(Columns(labelled=False), header).score
+    with suppress(InputProblem) if named.score is None else nullcontext():
+        roles["score"] = resolve(Columns(named.score, labelled=False), header).score
+    if named.label is not None:
+        return {**roles, "label": header.wide.named(named.label)}
     # Any column may be the score while the label is looked for, but the label itself.
     for other in header.names[:2]:
         try:

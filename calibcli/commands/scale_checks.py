@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibcli.data.fault_words import NO_SIGN
 from calibcli.data.faults import SUM_TOLERANCE, RowSums
 from calibcli.errors import InputProblem
 from calibcli.names import Scale, ViewName
@@ -411,7 +412,8 @@ def unfitted_notes(
         enough = raw.total_rows >= _FEWEST
         return (_UNSURE_ROWS,) if enough and gathered.sums.all_near(1.0, within=SUM_TOLERANCE) else ()
     tables = _tables_of_scores(gathered, further)
-    said = {name: _scale_notes(table, scale) for name, table in tables.items()}
+    unsigned = any(NO_SIGN in note for note in gathered.input.notes)
+    said = {name: _scale_notes(table, scale, unsigned=unsigned) for name, table in tables.items()}
     # Beside columns on another scale every comparison would be wrong.
     mixed = _MIXED if further and not all(said.values()) else ""
     said = {name: tuple(f"{one}{mixed}" for one in notes) for name, notes in said.items()}
@@ -426,8 +428,12 @@ def _is_hard(table: "Table") -> bool:
     return table.total_rows >= _FEWEST and seen_in(table).hard
 
 
-def _scale_notes(table: "Table", scale: Scale) -> tuple[str, ...]:
-    """Return that percentages or log-odds may be probabilities, or probabilities percentages."""
+def _scale_notes(table: "Table", scale: Scale, *, unsigned: bool) -> tuple[str, ...]:
+    """Return that percentages or log-odds may be probabilities, or probabilities percentages.
+
+    Args:
+        unsigned: Whether it was said already that some percentages lack the sign of others.
+    """
     if table.total_rows < _FEWEST:
         return ()
     if scale is Scale.PROB:
@@ -435,7 +441,7 @@ def _scale_notes(table: "Table", scale: Scale) -> tuple[str, ...]:
     if scale is Scale.PERCENT:
         if float(table.score[-1]) <= 1.0 / 100.0:
             return (_UNSURE_PERCENT,)
-        mixed = _fractions_among_percentages(table)
+        mixed = 0 if unsigned else _fractions_among_percentages(table)
         return (_FRACTIONS.format(plural(mixed, "score")),) if mixed else ()
     return (_UNSURE,) if table.distinct > len(_LABELS) and _within(seen_in(table), 1.0) else ()
 

@@ -182,7 +182,7 @@ def not_numbers(column: Column, name: str, resolved: ResolvedColumns, *, shown: 
         return InputProblem(msg, "numbers need a decimal point, not a comma: export them as numbers")
     if any(isinstance(one, str) and one.strip().endswith("%") for one in some):
         return InputProblem(
-            msg, "pass --scale percent for percentages; --score-map reads them beside phrases"
+            msg, "pass --scale percent for percentages; --score-map reads 85% beside 0.85 and phrases"
         )
     phrases = "; --score-map gives phrases numbers" if name in resolved.scores else ""
     return InputProblem(msg, f"name another column, or export numbers{phrases}")
@@ -469,6 +469,10 @@ def _cut(phrase: str) -> str:
     return phrase if len(phrase) <= _SHOWN else f"{phrase[: _SHOWN - 4]}...{phrase[-1]}"
 
 
+# What is said of percentages that may be none.
+NO_SIGN = "no percent sign, which others have"
+
+
 def phrase_words(findings: Findings, resolved: ResolvedColumns) -> list[str]:
     """Return which scores in words counted as missing, a line a column, and which percentages may be none."""
     places = dict.fromkeys(place for place, _ in findings.phrases)
@@ -477,8 +481,8 @@ def phrase_words(findings: Findings, resolved: ResolvedColumns) -> list[str]:
     if findings.signed and findings.bare:
         lack = "scores have" if findings.bare != 1 else "score has"
         are = "are" if findings.bare != 1 else "is"
-        which = f"{findings.bare:,} {lack} no percent sign, which others have, and {are} at most 1"
-        bare = [f"{which}: read as percentages, 0.9 as 0.9 %"]
+        which = f"{findings.bare:,} {lack} {NO_SIGN}, and {are} at most 1: read as percentages, 0.9 as 0.9 %"
+        bare = [f"{which}; --score-map 'sure=1', not --scale percent, reads 0.9 beside 90%"]
     they = "neither numbers nor phrases of --score-map" if mapped else "no numbers"
     counted = f"scores counted as missing, because they are {they}"
     lost = [f"column {resolved.scores[at]!r}: {counted}: {_phrases(findings, at)}" for at in places]

@@ -380,6 +380,30 @@ def test_the_command_that_inspect_offers_for_rows_is_accepted(
     assert (kinds["label"] == "true/false") is ("True" in rows)
 
 
+def test_inspect_looks_at_columns_that_are_named(run: Run, tmp_path: Path) -> None:
+    """No usual name told it of, so that measure refused such a file once for each thing it has to be told."""
+    path = tmp_path / "loans.csv"
+    path.write_text("rating;pd_12m;out\nA;1,2;N\nB;17,5;Y\nB;;N\n")
+    shown = json.loads(run("inspect", path, "-s", "pd_12m", "-y", "OUT", "--json", code=0).out)
+    more = "--delimiter ';' --decimal , --on-missing drop --scale percent --positive Y"
+    assert shown["suggestion"] == f"calibcli measure {path} -s pd_12m -y out {more}"
+    assert shown["facts"]["base rate"] == "50.0 % (1 of 2 rows has label 1)"
+    assert run(*shlex.split(shown["suggestion"])[1:]).code == 0
+    assert run("inspect", path, "--delimiter", ";", "-s", "pd_21m", code=3).err.endswith("'pd_12m'?\n")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_inspect_takes_no_predicted_class_for_the_score(run: Run, tmp_path: Path, suffix: str) -> None:
+    """It offered `-s prediction`, a column of texts, where the probabilities stand beside it."""
+    rows = [{"p_a": 0.2, "p_b": 0.5, "p_c": 0.3, "prediction": "b", "label": name} for name in "abc"]
+    lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
+    path = tmp_path / f"rows{suffix}"
+    path.write_text("\n".join(lines if suffix == ".csv" else map(json.dumps, rows)) + "\n")
+    shown = json.loads(run("inspect", path, "--json", code=0).out)
+    assert shown["suggestion"] == f"calibcli measure {path} --probs 'p_*' -y label"
+    assert run(*shlex.split(shown["suggestion"])[1:]).code == 0
+
+
 def test_inspect_knows_numbers_beside_text_in_another_encoding(run: Run, tmp_path: Path) -> None:
     """Names in latin-1 made text of every column, of the score too."""
     (tmp_path / "a.csv").write_bytes("name,score,label\nMüller,0.2,0\nJosé,0.7,1\n".encode("latin-1"))

@@ -693,6 +693,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "measure summary.json --engine dask", "--engine says how files ... a summary", "leave it out"),
     (2, "measure summary.json --jobs 2", "--jobs says how files ... a summary", "leave it out"),
     (2, "measure summary.json --delimiter ;", "--delimiter says how files ... a summary", "leave it out"),
+    (2, "inspect cal.json -s score", "--score says how rows ... cal.json has none", "leave it out"),
     (2, "inspect cal.json --delimiter ;", "--delimiter says how rows ... cal.json has none", "leave it out"),
     (2, "verify t.csv --max-ece 0.05 --allow-fit-rows", "--allow-fit-rows without --artifact", "leave it"),
     (2, f"compare {MANY} -s old --allow-fit-rows", "--allow-fit-rows without --artifact", "leave it out"),

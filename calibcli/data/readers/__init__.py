@@ -382,7 +382,7 @@ def number_hint(value: str, decimal: str | None, *, score: bool) -> str:
         return f"numbers need a decimal point, not a comma: {way}"
     if value.strip().endswith("%"):
         comma = "--decimal , " if "," in value and decimal == "." else ""
-        way = f"pass {comma}--scale percent for percentages; --score-map reads them beside phrases"
+        way = f"pass {comma}--scale percent for percentages; --score-map reads 85% beside 0.85 and phrases"
         return way if score else "export numbers without percent signs"
     missing = "nothing, NA, N/A, NaN, null and the like count as missing"
     if not re.search(r"\w", value):

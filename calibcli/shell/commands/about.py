@@ -10,7 +10,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import STDOUT, ColorWhen
 from calibcli.options.declaring import Parameter, nearest
 from calibcli.options.output import AnyFile, DocumentName, OneCommand, Output
-from calibcli.options.rows import InputFormat
+from calibcli.options.rows import Columns, InputFormat
 from calibcli.shell import door
 from calibcli.shell.configuration import Configuration, configuration_of, defaults_for
 from calibcli.shell.door import Command, options_of
@@ -107,19 +107,20 @@ def _built_in(option: Parameter) -> object:
     return value.value if isinstance(value, Enum) else value
 
 
-@door.command("*InputFormat state_key_file allow_edited fmt json verbose color debug")
-def inspect(context: typer.Context, path: AnyFile, form: InputFormat, out: Output) -> None:
+@door.command("score label *InputFormat state_key_file allow_edited fmt json verbose color debug")
+def inspect(context: typer.Context, path: AnyFile, columns: Columns, form: InputFormat, out: Output) -> None:
     """Say what is in a file, and what to type next.
 
     \b
     EXAMPLES
       calibcli inspect preds.parquet
+      calibcli inspect loans.csv -s pd_12m -y default_flag
       calibcli inspect cal.json
     """
     from calibcli.commands.inspect import inspect_file
 
     kind = format_of(out)
-    write_report(inspect_file(path, input_format=form), kind, out, context)
+    write_report(inspect_file(path, columns, input_format=form), kind, out, context)
 
 
 @door.command("debug")

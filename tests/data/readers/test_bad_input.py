@@ -172,7 +172,7 @@ CASES = {
         "is it the right column? --score-map '٠.٥=NUMBER' gives words a number; "
         "`apply --on-missing null` leaves the probability of such rows empty")),
     "percent sign": ("score,label\n50%,1\n", ASKED, "p.csv, column 'score': '50%' at row 1 is not a number",
-        "pass --scale percent for percentages; --score-map reads them beside phrases"),
+        "pass --scale percent for percentages; --score-map reads 85% beside 0.85 and phrases"),
     "labels 1 and 2": ("score,label\n0.5,1\n0.2,2\n", ASKED,
         "p.csv, column 'label': the labels are '1' and '2', not 0 and 1",
         "pass --positive 1 or --positive 2: the label whose probability the score is"),
