@@ -216,9 +216,18 @@ _ZEROS_IN_FRONT = re.compile(r"(?<![\w.,])0+(?=[0-9]+(?!\w))")
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 
 
+# A time on a day, where it is said in UTC or in no zone; at midnight it is the day.
+_MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[t ](?:00:00(?::00(?:\.0+)?)?|(.+?))(?:z|[+-]00:?00)?")
+
+
 def _written_alike(value: str) -> str:
-    """Return a value as text that 01 and 1, 1.0 and 1, or 2024-1 and 2024-01 have in common."""
+    """Return a value as text that 01 and 1, 1.0 and 1, 2024-1 and 2024-01, or 2024-01-05 00:00:00Z and
+    2024-01-05 have in common.
+    """
     found = folded(value)
+    moment = _MOMENT.fullmatch(found)
+    if moment is not None:
+        found = " ".join(filter(None, moment.groups()))
     whole = _WHOLE.fullmatch(found)
     return _ZEROS_IN_FRONT.sub("", found if whole is None else whole[1])
 

@@ -41,6 +41,7 @@ class Facts(NamedTuple):
         any_time: Whether a state may count rows for such a limit and be asked after each batch.
         compared: Whether more of it is worse and bounds say by how much, so that a gate compares it with a
             baseline.
+        percent: A limit from here on is one in per cent, where no end of the range shows that.
         best: What a perfect score has, infinite where more is always better; None where neither more nor less
             is better.
     """
@@ -52,6 +53,7 @@ class Facts(NamedTuple):
     gate: str = "other_rules.interval_rule"
     any_time: bool = False
     compared: bool = False
+    percent: float = math.inf
     best: float | None = 0.0
 
     @property

@@ -25,7 +25,7 @@ class ClassMeasure(Explained):
         Assumes: Rows are independent.
         Reference: Clopper & Pearson (1934), Biometrika 26.
         """
-    CLASS_LOG_LOSS = "class_log_loss", Facts(most=inf), """
+    CLASS_LOG_LOSS = "class_log_loss", Facts(most=inf, percent=50.0), """
         log loss of all classes
         Mean of -ln(probability of the right class): 0 is perfect foresight, and a right class with
         probability 0 makes it infinite. Compare it on the same rows only.

@@ -534,7 +534,7 @@ class MeasureName(Explained):
         Assumes: Rows are independent draws from the population. Labels play no part.
         Reference: Gaffke (2005), Mathematical Methods of Statistics 14.
         """
-    OE = "oe", Facts(Home.BIAS, most=inf, best=1.0), """
+    OE = "oe", Facts(Home.BIAS, most=inf, percent=50.0, best=1.0), """
         O/E ratio
         Observed over expected events, O/E: above 1 scores are too low overall, below 1 too high.
         Reading: 1 is perfect; 1.2 means 20 % more events than the scores predict. Errors of opposite sign
@@ -588,7 +588,7 @@ class MeasureName(Explained):
         Reference: Cox (1958), Biometrika 45; Venzon & Moolgavkar (1988), Applied Statistics 37; Royall & Tsou
             (2003), JRSS-B 65; Long & Ervin (2000), American Statistician 54.
         """
-    COX_SLOPE = "cox_slope", Facts(Home.REGRESSION, least=-inf, most=inf, best=1.0), """
+    COX_SLOPE = "cox_slope", Facts(Home.REGRESSION, least=-inf, most=inf, percent=50.0, best=1.0), """
         calibration slope
         Calibration slope: 1 is right, below 1 scores are too extreme, above 1 not extreme enough.
         Reading: Below 1 scores are overconfident, as after overfitting; above 1 they are underconfident.
@@ -762,7 +762,7 @@ class MeasureName(Explained):
         Assumes: {_DRAWS}
         Reference: {_CORP_PAPER}
         """
-    LOG_LOSS = "log_loss", Facts(Home.SCORES, most=inf, compared=True), f"""
+    LOG_LOSS = "log_loss", Facts(Home.SCORES, most=inf, percent=50.0, compared=True), f"""
         log loss
         Mean of -ln(probability given to what happened): 0 is perfect foresight, and one score of 0 or 1 that
         is wrong makes it infinite. Compare it on the same rows only.
@@ -932,7 +932,7 @@ class SegmentMeasure(Explained):
         Reference: Berger (1982), Technometrics 24, for the intersection-union test; Clopper & Pearson (1934),
             Biometrika 26; Hoeffding (1956), Ann. Math. Statist. 27.
         """
-    MCE = "mce", Facts(gate="segments.mce_rule", most=inf), """
+    MCE = "mce", Facts(gate="segments.mce_rule", most=inf, percent=1.0), """
         multicalibration error
         Multicalibration error: the largest range of cumulative residuals over the score of any segment, by
         the noise of a segment of its size, in units of a probability.

@@ -169,6 +169,9 @@ def _refuse_empty(subject: Subject, bound: Bound, relation: Relation, *, limit: 
     """Refuse a limit that every value keeps, or none."""
     p_value = bound is Bound.P_VALUE
     least, most = (0.0, 1.0) if p_value else (subject.facts.least, subject.facts.most)
+    if not p_value and limit >= subject.facts.percent:
+        msg = f"{text!r} seems to be in per cent"
+        raise UsageProblem(msg, f"did you mean {limit / 100.0:.10g}?")
     kept_by_all = limit >= most if relation is Relation.AT_MOST else limit <= least
     at_the_end = limit in (least, most) and bound is not Bound.VALUE
     if kept_by_all or at_the_end or not least <= limit <= most:
