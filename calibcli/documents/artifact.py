@@ -81,12 +81,22 @@ Phrases = Annotated[
     "The numbers of scores in words, by phrase; absent where scores were numbers.",
 ]
 
+_FITTED = (In("input"), ABSENT, DIFFERENT)
+
+FittedColumn = Annotated[
+    tuple[str, ...] | None,
+    *_FITTED,
+    Size(1, 1),
+    "The column of the score in the fit rows, which is looked for first in other rows. Absent where scores "
+    "were arrays, and in older ones.",
+]
+
 FittedColumns = Annotated[
     tuple[str, ...] | None,
-    In("input"),
-    ABSENT,
-    "The columns of the scores in the fit rows, which are looked for first in other rows: one, or those "
-    "of the classes in their order, or one of lists. Absent where scores were arrays, and in older ones.",
+    *_FITTED,
+    Size(1),
+    "The columns of the classes in the fit rows, in their order, or one of lists, which are looked for first "
+    "in other rows. Absent where scores were arrays, and in older ones.",
 ]
 
 FittedBy = Annotated[str, "The version that fitted it."]
@@ -208,7 +218,7 @@ class Artifact(Doubted):
     positive: Positive = None
     classes: OneScoreOnly = None
     score_map: Phrases = None
-    columns: FittedColumns = None
+    columns: FittedColumn = None
     calibcli: FittedBy = __version__
     doubts: Doubts = field(default=(), compare=False)
 
@@ -311,6 +321,9 @@ class ClassFitRecord(Declared):
         node.child("changed").whole(0, self.rows)
 
 
+_SO_MANY = "there are so many classes"
+
+
 @dataclass(frozen=True, slots=True)
 class ClassArtifact(Doubted):
     """What `fit --probs` writes, and `apply`, `measure` and `verify` read."""
@@ -336,7 +349,9 @@ class ClassArtifact(Doubted):
 
     def check(self, node: Node) -> None:
         rows = node.child("fit").child("class_rows")
-        same_length(rows, len(self.classes), reason="there are so many classes")
+        same_length(rows, len(self.classes), reason=_SO_MANY)
+        if self.columns is not None and len(self.columns) > 1:
+            same_length(node.child("input").child("columns"), len(self.classes), reason=_SO_MANY)
 
     @property
     def keeps_prediction(
@@ -470,7 +485,7 @@ class SegmentArtifact(Doubted):
     positive: Positive = None
     classes: OneScoreOnly = None
     score_map: Phrases = None
-    columns: FittedColumns = None
+    columns: FittedColumn = None
     calibcli: FittedBy = __version__
     doubts: Doubts = field(default=(), compare=False)
 

@@ -140,6 +140,8 @@ def test_any_replaced_value_is_refused_or_fits_the_schema(
         (("fit", "notes"), ["\ud800"], "$.fit.notes[0]", "half surrogates"),
         (("fit", "options"), {"bins": [1]}, "$.fit.options.bins", "is an array, should be a string"),
         (("input", "scale"), "nats", "$.input.scale", "should be one of prob, logit, logprob, percent"),
+        (("input", "columns"), [], "$.input.columns", "has 0 elements, should have 1"),
+        (("input", "columns"), ["a", "b"], "$.input.columns", "has 2 elements, should have 1"),
         (("method",), "magic", "$.method", 'is "magic", should be one of identity'),
         (
             ("parameters", "values", 2),

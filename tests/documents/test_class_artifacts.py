@@ -125,6 +125,8 @@ def test_any_replaced_value_is_refused_or_fits_the_schema(document: Any, tmp_pat
         ("one-vs-one", ("parameters", "pairs", 0, "second"), 0, "$.parameters.pairs[0].second",
             "between 1 and 9"),
         ("temperature", ("input", "classes", 1), "0", "$.input.classes", "two different classes or more"),
+        ("temperature", ("input", "columns"), [], "$.input.columns", "is empty"),
+        ("temperature", ("input", "columns"), ["p_0", "p_1"], "$.input.columns", "should have 10"),
         ("temperature", ("fit", "class_rows", 0), 1, "$.fit.class_rows", "rows together, should have 898"),
         ("temperature", ("fit", "changed"), 899, "$.fit.changed", "between 0 and 898"),
         ("temperature", ("method",), "platt", "$.method", 'is "platt", should be one of confidence'),
