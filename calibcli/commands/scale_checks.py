@@ -86,8 +86,8 @@ _FRACTIONS = (
     "{} between 0 and 1 among whole percentages: 0.9 was read as 0.9 %; where it means 90 %, write 90"
 )
 _REVERSED = (
-    RANKS_WRONG
-    + " (AUROC {:.3g}): is the outcome coded in reverse? --positive names the value that is label 1"
+    RANKS_WRONG + " (AUROC {:.3g}): is the score of the other class, or the outcome coded in reverse? "
+    "--positive names the value that is label 1"
 )
 _PARTED = (
     "every row of label 1 has a higher score than any other (AUROC 1): does the score know the label, or "

@@ -101,7 +101,7 @@ PLOTTED_SCORES = SEVERAL_SCORES._replace(
 )  # fmt: skip
 BY = Option(
     ("--by",), section=Section.GROUPS, metavar="COL", complete=COLUMNS, shell=list[str] | None, python="Groups | None",
-    help="Measure each group of equal values by itself too; repeatable.",
+    help="Measure each group of equal values by itself too; of several columns each combination.",
     doc="What makes groups, each measured by itself too: names of columns, or beside arrays an array, a "
     "frame, or "
     "a mapping of names to arrays.",

@@ -102,7 +102,7 @@ _TOO_LOW = "scores are too low on average"
 
 # Below these a score is the lower, the likelier the event.
 _RANKS: Mapping[str, float] = {M.AUROC: 0.5, M.GINI: 0.0, M.COX_SLOPE: 0.0}
-_WRONG_WAY = "The score ranks the wrong way: is the outcome coded in reverse?"
+_WRONG_WAY = "The score ranks the wrong way: is it of the other class, or the outcome coded in reverse?"
 
 _MOST_STRETCHES = 4
 

@@ -86,12 +86,20 @@ def p_words(p_value: float | None, p_method: str = "", *, at_most: bool = False)
         return "0 (contradiction)"
     if at_most or (p_method.startswith("monte-carlo") and p_value <= _LEAST_DRAWN):
         return f"at most {p_value:.2g}"
-    return "below 1e-300" if p_value < 1e-300 else f"{p_value:.2g}"
+    if p_value < 1e-300:
+        return "below 1e-300"
+    # What is next to a level, and is not it, is not rounded to it: 0.0496 is below 0.05.
+    written = (f"{p_value:.{digits}g}" for digits in range(2, 17))
+    return next(
+        (one for one in written if float(one) not in _LEVELS or float(one) == p_value), f"{p_value:.17g}"
+    )
 
 
 # Tests of rating grades, whose p-values have the colours of a traffic light: green, yellow from one on, red.
 OF_GRADES = (TestName.BINOMIAL, TestName.JEFFREYS)
 YELLOW_BELOW, RED_UP_TO = 0.05, 0.001
+# At these p-values are read.
+_LEVELS = (YELLOW_BELOW, 0.01, RED_UP_TO)
 
 
 _OF_JEFFREYS = (TestName.JEFFREYS, TestName.JEFFREYS_TWO_SIDED)

@@ -183,12 +183,12 @@ def test_small_groups_are_left_out_and_said(rows: str) -> None:
     assert any("Fewer than 150 rows, so not drawn: yes = 1 (" in line for line in found.drawn.foot)
 
 
-def test_small_print_of_one_group_names_it(rows: str) -> None:
-    """A rough interval is that of its group, and what holds of all is said once."""
+def test_small_print_of_panels_is_of_what_they_show(rows: str) -> None:
+    """Panels have slopes without intervals, and said that these were rough; the rest is said once."""
     foot = drawn(rows, K.CLINICAL, "f1", by=("group",)).drawn.foot
-    rough = [line for line in foot if "is rough" in line]
-    assert [line.split(":")[0] for line in rough] == ["group = a", "group = b"]
+    assert not [line for line in foot if "interval of" in line]
     assert len([line for line in foot if line.startswith("ICI")]) == 1
+    assert any("is rough" in line for line in drawn(rows, K.CLINICAL, "f1").drawn.foot)
 
 
 def test_curves_of_other_bandwidths_are_named(rows: str) -> None:

@@ -304,7 +304,7 @@ _UNSURE = [f"{0.2 + y / 2},{0.3 + y / 4},0.4,{week},{y}" for y, week in ((0, 1),
     [
         (_SURE, "-m log_loss",
             "None is the best by log loss: each gave probability 0 to what happened in some row.",
-            "  no difference: both gave probability 0 to what happened in some rows", "the best of"),
+            "  not compared: both gave probability 0 to what happened in some rows", "the best of"),
         (_UNSURE, "-m brier", "a has the best Brier score, shown to be better than b and c.", "the best",
             "Over"),
         (_UNSURE, "-m brier --cluster week", "a has the best Brier score, not judged against b and c.",

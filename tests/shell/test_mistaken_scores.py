@@ -283,7 +283,7 @@ def test_rounding_to_single_precision_that_changes_bins_is_said(
         assert all(note.startswith(f"{rows} rows have scores such as 0.") for note in moved)
 
 
-REVERSED = "is the outcome coded in reverse? --positive names the value that is label 1"
+REVERSED = "the outcome coded in reverse? --positive names the value that is label 1"
 HINT = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
 
 
@@ -309,7 +309,9 @@ def test_outcomes_in_reverse_are_asked_about(run: Run, tmp_path: Path) -> None:
     words = ("-s", "risk", "-y", "outcome", "--positive")
     lived, died = (run("measure", path, *words, one).out for one in ("lived", "died"))
     assert "(AUROC 0.1" in lived
-    assert lived.startswith("The score ranks the wrong way: is the outcome coded in reverse? The higher the")
+    assert lived.startswith(
+        "The score ranks the wrong way: is it of the other class, or the outcome coded in "
+    )
     assert REVERSED in lived
     assert "wrong way" not in died
     assert REVERSED not in died

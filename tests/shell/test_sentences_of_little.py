@@ -108,6 +108,16 @@ def test_groups_may_be_wrong_where_all_rows_are_not(run: Run, csv_of: Make) -> N
     assert "Both groups are shown to be miscalibrated, above all" in said
 
 
+def test_nothing_is_said_of_columns_that_clusters_leave_empty(run: Run, csv_of: Make) -> None:
+    """Lights without a light, and a reason that sends to a column which has none."""
+    lines = [f"{(k % 2 + 1) / 10},{int(k % 4 == 3)},{k % 40},{'ab'[k % 2]}" for k in range(400)]
+    rows = csv_of("pd,default,loan,g", *lines)
+    asked = ("measure", rows, "-s", "pd", "-y", "default", "--by", "g", "-m", "jeffreys,oe,brier_mcb")
+    alone, clustered = run(*asked, code=0).out, run(*asked, "--cluster", "loan", code=0).out
+    assert ("Lights (Tasche 2003)" in alone, "Lights (Tasche 2003)" in clustered) == (True, False)
+    assert "the isotonic fit follows the noise\n" in clustered
+
+
 def test_groups_that_one_measure_shows_are_not_called_shown_by_none(run: Run, csv_of: Make) -> None:
     """The noise of all bins drowns what one of them shows."""
     score, label = scored(500, lambda score: 0.5 + 0.4 * (score - 0.5))

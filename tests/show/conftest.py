@@ -342,7 +342,7 @@ def _compared() -> dict[str, CompareReport]:
     log_loss = _differing(MeasureName.LOG_LOSS, (0.5031, 0.5142), (0.0021, 0.0201))
     ece = _differing(MeasureName.ECE, (0.0121, 0.0131), (-0.0084, 0.0102))
     both = "2 by the first score and 3 by the second, so both mean losses are infinite"
-    reason = f"no difference: rows gave probability 0 to what happened, {both}"
+    reason = f"not compared: rows gave probability 0 to what happened, {both}"
     blind = _differing(MeasureName.LOG_LOSS, (math.inf, math.inf), None, reason)
     report = CompareReport(replace(INPUT, score="old"), first, second, 0.95, (brier, log_loss, ece))
     maps = {"artifact": "my cal.json", "name": "my cal.json", "score": "old"}

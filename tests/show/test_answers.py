@@ -259,7 +259,9 @@ def test_a_reversed_outcome_is_asked_about(metrics: str) -> None:
     score = generator.random(ROWS)
     table = ScoreTable.from_rows(score, generator.random(ROWS) > score)
     found = answer_of(measure_table(table, SOURCE, options=MeasureOptions(metrics_of([metrics]))))
-    assert found[0].startswith("The score ranks the wrong way: is the outcome coded in reverse? The ")
+    assert found[0].startswith(
+        "The score ranks the wrong way: is it of the other class, or the outcome coded in reverse? The "
+    )
     assert not any("too extreme" in one for one in found)
 
 

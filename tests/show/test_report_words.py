@@ -63,13 +63,17 @@ def test_four_digits_are_written(value: float | None, text: str) -> None:
         (0.0323, "asymptotic", "0.032"),
         (2.34e-15, "asymptotic", "2.3e-15"),
         (1.0, "asymptotic", "1"),
+        (0.0496, "exact", "0.0496"),
+        (0.05, "exact", "0.05"),
+        (0.05004, "exact", "0.05004"),
+        (0.00099999, "exact", "0.00099999"),
         (0.0, "asymptotic", "below 1e-300"),
         (0.0, "contradiction", "0 (contradiction)"),
         (None, "undefined", "none"),
     ],
 )
 def test_p_values_are_zero_only_by_contradiction(p_value: float | None, method: str, text: str) -> None:
-    """A p-value that rounds to zero is not written as zero."""
+    """One that rounds to zero is not written as zero, nor one next to a level as that level."""
     assert p_words(p_value, method) == text
 
 

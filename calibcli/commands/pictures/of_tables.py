@@ -385,15 +385,12 @@ def clinical_drawn(table: Table, asked: Asked) -> Drawn:
         for name, one in measures.items()
         if (why := roughness(one))
     )
-    foot = (
-        f"ICI: mean distance of {of} from the score. AUROC: the C statistic.",
-        *rough,
-        *rounding_foot(table),
-    )
+    foot = (f"ICI: mean distance of {of} from the score. AUROC: the C statistic.", *rounding_foot(table))
     oe, _, slope, ici, auroc = (_reported(replace(measures[name], interval=None)) for name in _REPORTED)
     lines = (f"O/E {oe}, slope {slope}", f"slope {slope}"), (f"ICI {ici}, AUROC {auroc}", f"AUROC {auroc}")
     ranked = ("ICI", measures[MeasureName.ICI].value)
-    return Drawn(curve, caption, (f"{large} {foot[0]}", *foot[1:]), Brief(lines, foot, ranked))
+    # Beside others it has numbers without intervals.
+    return Drawn(curve, caption, (f"{large} {foot[0]}", *rough, *foot[1:]), Brief(lines, foot, ranked))
 
 
 def _reported(one: Estimate) -> str:

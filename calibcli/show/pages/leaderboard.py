@@ -172,7 +172,7 @@ def _verdict(contrast: Contrast) -> str:
         return "not compared: there is no row of both"
     reasons = "; ".join(difference.reasons)
     if difference.value is None and GAVE_ZERO in reasons:
-        reasons = f"no difference: {'one' if difference.chance else 'both'} {GAVE_ZERO} in some rows"
+        reasons = f"not compared: {'one' if difference.chance else 'both'} {GAVE_ZERO} in some rows"
         reasons += ", and the other says 0 or 1 too" if difference.chance else ""
     elif difference.value is not None and math.isinf(difference.value):
         reasons = f"some rows {GAVE_ZERO}"

@@ -353,7 +353,7 @@ def slice_notes(
     few = [f"the {name} in {count(number)} of {count(len(parts))} {what}" for name, number in rough if number]
     if few:
         notes.append(f"Rough, as few rows decide them, are intervals of {listed(few)}.")
-    if any(name in OF_GRADES for name in shown):
+    if any(one.name in OF_GRADES and one.p_value is not None for part in parts for one in part.tests):
         notes.append(_LIGHTS)
     return [" ".join(notes)] if notes else []
 

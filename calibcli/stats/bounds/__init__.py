@@ -11,8 +11,8 @@ from calibcli.values import dataclass
 # What an interval of a difference is called that takes no row of the two scores together.
 FROM_BOTH = "Bonferroni of both intervals"
 
-# How an assumption begins that says why there is no interval, or no difference.
-_NONE = "no interval", "no difference"
+# How an assumption begins that says why there is no interval, or that nothing was compared.
+_NONE = "no interval", "not compared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def stated(end: float | None) -> float | None:
 
 
 def why_none(assumptions: Iterable[str]) -> list[str]:
-    """Return which of some assumptions say why there is no interval, or no difference."""
+    """Return which of some assumptions say why there is no interval, or that nothing was compared."""
     return [one for one in assumptions if one.startswith(_NONE)]
 
 

@@ -242,7 +242,7 @@ def clustered_difference(
         if difference.value is not None and difference.chance:
             # All of these rows may be of one cluster.
             difference = replace(difference, value=None)
-            told = (one.replace("no interval", "no difference") for one in reasons)
+            told = (one.replace("no interval", "not compared") for one in reasons)
             reasons = [f"{one}; the other says 0 or 1 too" for one in told]
     else:
         name = MeasureName(difference.name)

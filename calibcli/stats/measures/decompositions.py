@@ -229,7 +229,7 @@ def _interval(
 
 _DRAWS, _SUB_CELLS = 100, 16_384
 
-_NO_CORP_INTERVAL = "no interval: the isotonic fit follows the noise; compare it with the column by chance"
+_NO_CORP_INTERVAL = "no interval: the isotonic fit follows the noise"
 
 
 @dataclass(frozen=True, slots=True)

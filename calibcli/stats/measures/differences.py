@@ -305,7 +305,7 @@ class PairedSums:
             return Difference(name, linear / self.rows, interval, (INDEPENDENT_ROWS,))
         assumptions = [INDEPENDENT_ROWS, HELD_OUT]
         if not self.rows:
-            return Difference(name, None, None, (*assumptions, "no difference: there is no row of both"))
+            return Difference(name, None, None, (*assumptions, "not compared: there is no row of both"))
         without = _infinite(sums.infinite, worst=sums.worst, delta=1.0 - confidence)
         if without is not None:
             value, reason, chance = without
@@ -487,13 +487,13 @@ def _infinite(
         return None
     if first and second:
         both = f"{first:,} by the first score and {second:,} by the second"
-        return None, f"no difference: rows {GAVE_ZERO}, {both}, so both mean losses are infinite", 0.0
+        return None, f"not compared: rows {GAVE_ZERO}, {both}, so both mean losses are infinite", 0.0
     side, other = ("first", "second") if first else ("second", "first")
     said = f"{gave_zero(first + second)} by the {side} score, so its mean loss is infinite"
     chance = 2.0 * 0.5 ** (first + second) if math.isinf(worst[1 if first else 0]) else 0.0
     if chance > delta:
         few = f"the {other} says 0 or 1 too, and so few rows on one side may be chance"
-        return None, f"no difference: {said}; {few}", chance
+        return None, f"not compared: {said}; {few}", chance
     return (math.inf if second else -math.inf), f"no interval: {said}", chance
 
 
