@@ -293,7 +293,9 @@ def gather(
     if findings.rows == findings.dropped + findings.unselected or none:
         raise nothing_left(files, first, findings)
     problem = fault_words.never_positive(findings, first, shown=shown_path(files[0]))
-    if problem is not None and not gather_request.part:
+    problem = None if gather_request.part else problem
+    problem = problem or fault_words.other_outcome(findings, first, shown=shown_path(files[0]))
+    if problem is not None:
         raise problem
     again = SecondPass(fragments, resolved, engine, findings.rows)
     if ranked:

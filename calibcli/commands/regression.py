@@ -9,11 +9,21 @@ from calibcli.commands.partition import parted
 from calibcli.data.files import file_word
 from calibcli.documents.sealed import Document, in_file, read_document
 from calibcli.errors import DocumentProblem, UsageProblem
-from calibcli.names import DEFAULT_BINS, Binning, Bound, MeasureName, Relation, Target, VerdictName
+from calibcli.names import (
+    DEFAULT_BINS,
+    Binning,
+    Bound,
+    MeasureName,
+    Relation,
+    Target,
+    VerdictName,
+    ViewName,
+)
 from calibcli.options.gating import Regression
 from calibcli.options.numerals import in_full
 from calibcli.options.rows import DocumentSource
 from calibcli.options.rules import Rule
+from calibcli.reports.input import ClassesRead
 from calibcli.reports.measure import SCHEMA, measure_in
 from calibcli.stats.bounds import FROM_BOTH, Interval, stated, why_none
 from calibcli.stats.gates.claim import Bounds, Ground, Verdict
@@ -60,6 +70,8 @@ class Before:
 
     path: str
     score: str
+    view: str
+    positive: str | None
     artifact: DocumentSource | None
     digest: str
     measures: dict[MeasureName, Bounded]
@@ -72,11 +84,36 @@ class Before:
             found.append("the baseline has the same rows; --baseline-score would compare row by row")
         if score != self.score:
             found.append(f"the baseline is of the score {self.score!r}, and this is {score!r}")
+        view, positive = _view_of(evaluation.input.classes), evaluation.input.positive
+        if view != self.view:
+            found.append(f"the baseline is of {self.view}, and this is of {view}")
+        if _other_outcomes(self.positive, positive):
+            either = [_ONE if one is None else one for one in (self.positive, positive)]
+            found.append("in the baseline the label {!r} counts as 1, and here {!r}".format(*either))
         if artifact is None and self.artifact is not None:
             found.append(f"the baseline was recalibrated ({self.artifact}), and this score is not")
         if artifact is not None and self.artifact is None:
             found.append("the baseline was not recalibrated, and this score is")
         return tuple(found)
+
+
+_ONE, _PLAIN = "1", {"0", "1"}
+
+
+def _other_outcomes(one: str | None, other: str | None) -> bool:
+    """Whether another label counts as 1; of one that is named and one that is not, only 0 and 1 are known."""
+    both = {_ONE if each is None else each for each in (one, other)}
+    return len(both) > 1 and (None not in {one, other} or both == _PLAIN)
+
+
+def _view_of(classes: ClassesRead | None) -> str:
+    """Return what a report is about."""
+    if classes is None:
+        return "one score"
+    if classes.view is ViewName.CONFIDENCE or classes.one_class is None:
+        return "the largest probability of a row"
+    whole = classes.view is ViewName.ONE_VS_REST
+    return f"class {classes.one_class!r}{'' if whole else ' in the rows that predict it'}"
 
 
 def read_baseline(source: DocumentSource, names: Sequence[MeasureName], *, confidence: float) -> Before:
@@ -92,10 +129,13 @@ def read_baseline(source: DocumentSource, names: Sequence[MeasureName], *, confi
 
 def _before(path: str, tree: Node, names: Sequence[MeasureName], *, confidence: float) -> Before:
     version_of(tree, SCHEMA)
-    artifact = tree.optional("artifact")
+    artifact, source = tree.optional("artifact"), tree.child("input")
+    classes, positive = (source.child(key) if source.has(key) else None for key in ("classes", "positive"))
     return Before(
         path,
-        tree.child("input").child("score").text(),
+        source.child("score").text(),
+        _view_of(None if classes is None else ClassesRead.from_dict(classes)),
+        None if positive is None else positive.text(),
         None if artifact is None else artifact.text(),
         tree.child("table").child("digest").text(),
         {name: _measured(tree, name, path, confidence=confidence) for name in names},

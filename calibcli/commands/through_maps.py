@@ -84,10 +84,13 @@ def as_fitted(columns: Columns, artifact: AnyArtifact) -> Columns:
     if isinstance(one, ClassArtifact):
         return columns
     phrases = None if one.score_map is None else tuple(one.score_map.items())
+    # Labels 1 and 2 may well be the 0 and 1 of the fit, but 0 is not its 1.
+    given = one.positive or ("1" if columns.positive == "0" else None)
     return replace(
         columns,
         positive=columns.positive or one.positive,
         positive_of_fit=columns.positive is None or columns.positive_of_fit,
+        given_by_map=given if columns.positive not in {None, given} else columns.given_by_map,
         score_map=columns.score_map or phrases,
         fitted=None if one.columns is None else one.columns[0],
     )

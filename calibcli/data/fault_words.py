@@ -70,6 +70,16 @@ def never_positive(findings: Findings, resolved: ResolvedColumns, *, shown: str)
     return InputProblem(msg, f"the labels are {_labels_listed(findings.labels)}")
 
 
+def other_outcome(findings: Findings, resolved: ResolvedColumns, *, shown: str) -> InputProblem | None:
+    """Return the error for labels that count as 0 and whose probability the map gives."""
+    given = resolved.requested.given_by_map
+    if given not in findings.others:
+        return None
+    said = f"the map gives the probability of {given!r}, which counts as 0 {by_positive(resolved.requested)}"
+    msg = f"{shown}, column {resolved.label!r}: {said}"
+    return InputProblem(msg, f"leave out --positive, or pass --positive {shlex.quote(given)}")
+
+
 def note_without(findings: Findings) -> tuple[str, ...]:
     """Return a note on the files of which no label is the one that `--positive` says, or nothing."""
     if not findings.without:

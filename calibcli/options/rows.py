@@ -444,6 +444,8 @@ class Columns:
     fitted: str | None = None
     # Whether a map's fit, and not the user, says which label counts as 1.
     positive_of_fit: bool = False
+    # The label whose probability a map gives, where the user names another one.
+    given_by_map: str | None = None
     # Whether labels are read; where none is, all count as 0.
     labelled: bool = True
     # Whether a row may lack some of its scores: who compares them takes the rows that each pair has.

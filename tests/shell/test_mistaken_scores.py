@@ -836,3 +836,54 @@ def test_many_copies_of_columns_are_one_note(run: Run, tmp_path: Path) -> None:
     shown = " ".join(run("measure", path, "-s", "s_*", "-m", "ece", code=0).out.split())
     assert shown.count("have the same scores") == 1
     assert "labels, and so have 3 more pairs: is one a copy by mistake?" in shown
+
+
+@pytest.mark.parametrize(
+    ("labels", "words", "refused"),
+    [
+        (("yes", "no"), "--positive yes", "the probability of 'no', which counts as 0 by --positive yes"),
+        (("yes", "no"), "", None),
+        (("1", "0"), "--positive 1", None),
+    ],
+)
+def test_a_map_of_another_label_is_refused(
+    run: Run, tmp_path: Path, labels: tuple[str, str], words: str, refused: str | None
+) -> None:
+    """It gives the probability of the label that its fit named, where the file has that one."""
+    score, label = _customers(400)
+    fitted = in_csv(tmp_path / "fit.csv", {"score": score, "label": np.where(label, "yes", "no")})
+    rows = in_csv(tmp_path / "rows.csv", {"score": score, "label": np.where(label, *labels)})
+    cal = tmp_path / "cal.json"
+    run("fit", fitted, "-s", "score", "-y", "label", "--positive", "no", "-o", cal, code=0)
+    said = run("measure", rows, "-s", "score", "-y", "label", "--artifact", cal, "-m", "ece", *words.split())
+    assert said.code == (0 if refused is None else 3)
+    assert refused is None or refused in said.err
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        ("-s score -y label", "-s score -y label", None),
+        ("-s score -y label", "-s score -y label --positive 1", None),
+        ("-s score -y label", "-s score -y word --positive yes", None),
+        ("-s score -y label --positive 0", "-s score -y label", "the label '0' counts as 1, and here '1'"),
+        ("-s score -y word --positive no", "-s score -y word --positive yes", "'no' counts as 1, and here"),
+        ("--probs p_* -y word", "--probs p_* -y word --view one-vs-rest --class no", "of class 'no'"),
+        ("--probs p_* -y word", "--probs p_* -y word", None),
+    ],
+)
+def test_a_baseline_of_another_label_or_class_is_said(
+    run: Run, tmp_path: Path, before: str, now: str, said: str | None
+) -> None:
+    """A gate passed since the baseline was of the label that is 0 now."""
+    score, label = _customers(400)
+    words = np.where(label, "yes", "no")
+    columns = {"score": score, "label": label, "word": words, "p_no": 1.0 - score, "p_yes": score}
+    rows, base = in_csv(tmp_path / "rows.csv", columns), tmp_path / "base.json"
+    run("measure", rows, *before.split(), "-m", "ece", "--json", "-o", base, code=0)
+    ask = ["--baseline", base, "--max-regression", "0.5", "--json"]
+    notes = [
+        one for one in json.loads(run("verify", rows, *now.split(), *ask).out)["notes"] if "baseline" in one
+    ]
+    assert [one for one in notes if "same rows" not in one] == [one for one in notes if said and said in one]
+    assert said is None or any(said in one for one in notes)
