@@ -15,7 +15,13 @@ from calibcli.commands.cutting import (
 )
 from calibcli.commands.gathering import RAW, Gathered, SecondPass, selection_notes
 from calibcli.commands.reading import group_notes, read_tables, rounding_notes
-from calibcli.commands.scale_checks import lower_where_seen, read_notes, repeated_notes, sure_notes
+from calibcli.commands.scale_checks import (
+    odd_classes,
+    read_notes,
+    repeated_notes,
+    sure_notes,
+    weights_by_class,
+)
 from calibcli.data.engines import default_workers
 from calibcli.data.tally import TWICE, GatherRequest
 from calibcli.documents.artifact import (
@@ -789,6 +795,8 @@ def _record(
     expected, variance = np.zeros(len(rows.classes)), np.zeros(len(rows.classes))
     # Of the probabilities before the map: sums, sums of squares, and sums over the rows of the class itself.
     given = np.zeros((3, len(rows.classes)))
+    # What rows of each class weigh: sums, and sums of squares.
+    weighs = np.zeros((2, len(rows.classes)))
     for block in rows.blocks():
         weight = block.weights
         times = block.weighing.times(block.label.size)
@@ -808,16 +816,19 @@ def _record(
         confidence.add_rows(largest, never, Weighing(block.weighing.counts))
         changed += int(times[predicted[0] != predicted[1]].sum())
         np.add.at(of_class, block.label, times)
+        weighs += [np.bincount(block.label, one, len(rows.classes)) for one in (weight, np.square(weight))]
         given[0] += times @ sides[0]
         given[1] += times @ np.square(sides[0])
         np.add.at(given[2], block.label, times * sides[0][np.arange(times.size), block.label])
         expected += times @ sides[1]
         variance += times @ (sides[1] * (1.0 - sides[1]))
     whole = total.exact()
-    if not table.weighted:
+    if table.weighted:
+        notes = (*notes, *weights_by_class(rows.classes, of_class, weighs))
+    else:
         notes = (
             *notes,
-            *lower_where_seen(rows.classes, of_class, given, rows=table.total_rows),
+            *odd_classes(rows.classes, of_class, given, rows=table.total_rows),
             *_off_on_average(rows.classes, of_class, expected, variance),
         )
     before, after = (

@@ -81,6 +81,7 @@ _TOO_SURE = {
     Scale.LOGIT: (("log-odds above 36.7", 1), ("log-odds below -745", 0)),
     Scale.LOGPROB: (("log-probabilities below -745", 0),),
 }
+_PERCENT_READ = "no value is below 0, and they were read as log-odds; --scale percent reads percentages"
 _UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --scale prob reads probabilities"
 _FRACTIONS = (
     "{} between 0 and 1 among whole percentages: 0.9 was read as 0.9 %; where it means 90 %, write 90"
@@ -98,9 +99,8 @@ _TWO = (
     "row: --view one-vs-rest --class {} looks at one alone"
 )
 _BY_LABELS = (
-    "every row of label 1 weighs {} and every other {}: leave out --weight if these are weights of classes "
-    "that a model was trained with; if rows were drawn by their labels values are right, and intervals "
-    "rough: docs/inputs.md (Weights) has better ones"
+    "{}: leave out --weight if these are weights of classes that a model was trained with; if rows were "
+    "drawn by their labels values are right, and intervals rough: docs/inputs.md (Weights) has better ones"
 )
 _REPEATED = (
     "every pair of score and label occurs {0}, or a multiple of that: were rows read {0}, as from two copies "
@@ -131,6 +131,10 @@ _LOWER = (
     "the probability of {} is lower where that is the label (of the first {:.3g} on average, and {:.3g} "
     "elsewhere): "
 ) + _ORDER_OF_CLASSES
+_CLASSES_BY_CHANCE = (
+    "labels follow the probabilities no better than chance (that of the label is {:.3g} on average, and "
+    "{:.3g} if they were right): do probabilities and labels belong to the same rows?"
+)
 _NEVER_SEEN = "no label is {}, which {:,} rows give a probability above 1/2: " + _ORDER_OF_CLASSES
 _BEYOND = (
     "about {:.0f} % of these scores lie beyond those that the map was fitted to ({}): what it makes of them "
@@ -141,7 +145,7 @@ _CONFIDENCES = (
 )
 _ALL_ALIKE = "all {:,} rows have the score {:.7g}, which tells none from another: is it what the model says?"
 _MIXED = "; if it is on another scale than the other columns, comparisons with it are wrong"
-_UNSURE_ROWS = "every row sums to 1, and was read as log-odds; --scale prob reads probabilities"
+_UNSURE_ROWS = "every row sums to {:g}, and was read as log-odds; {} reads {}"
 PROBABILITIES = (
     "every value lies in [0, 1], and the map was fitted to logits: is it the right column?"
     " --scale prob reads probabilities"
@@ -238,7 +242,9 @@ def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyT
     wrong |= {name: _PARTED for name, table in tables.items() if parts_the_labels(table)}
     said += [f"column {name!r}: {one}" if further else one for name, one in wrong.items()]
     weights = weights_by_label(raw)
-    said += [] if weights is None else [_BY_LABELS.format(*map(number_words, weights))]
+    if weights is not None:
+        one, other = map(number_words, weights)
+        said.append(_BY_LABELS.format(f"every row of label 1 weighs {one} and every other {other}"))
     return tuple(said)
 
 
@@ -263,18 +269,18 @@ def _class_notes(gathered: "Gathered") -> list[str]:
     if confidence and raw.total_positive_rows == raw.total_rows and missed >= _FEWEST_PARTED:
         return [_ALL_RIGHT.format(missed)]
     extras = gathered.extras.classes
-    if extras is None or raw.weighted:
+    if extras is None:
         return []
     tables = extras.rest.tables()
-    # Of few rows of a class nothing is said, and of many classes many have few.
-    several = {name: one for name, one in tables.items() if one.total_positive_rows >= _FEWEST_PARTED}
+    observed = np.array([one.total_positive_rows for one in tables.values()], np.int64)
+    if raw.weighted:
+        weights = [(one.positive.sum(), one.positive_sq.sum()) for one in tables.values()]
+        return [*weights_by_class(tuple(tables), observed, np.reshape(weights, (-1, 2)).T)]
     sums = [
         (one.weight @ one.score, one.weight @ np.square(one.score), one.positive @ one.score)
-        for one in several.values()
+        for one in tables.values()
     ]
-    observed = np.array([one.total_positive_rows for one in several.values()], np.int64)
-    given = np.reshape(sums, (-1, 3)).T
-    said = lower_where_seen(tuple(several), observed, given, rows=raw.total_rows)
+    said = odd_classes(tuple(tables), observed, np.reshape(sums, (-1, 3)).T, rows=raw.total_rows)
     likely = {
         repr(name): int(one.rows[one.score > _HALF].sum())
         for name, one in tables.items()
@@ -287,12 +293,15 @@ def _class_notes(gathered: "Gathered") -> list[str]:
 
 # A probability is clearly lower where its class is the label by so many standard errors, and by so much.
 _ERRORS_BELOW, _CLEARLY_BELOW = 4.0, 0.02
+# That of the label is the one by chance within so many standard errors, and would be so many larger, and so
+# much, if probabilities were right, as they are on average. Of few questions a model may well know nothing.
+_FEWEST_UNTOLD = 500
+_ERRORS_OFF, _FAR_ERRORS, _FAR, _OFF_ON_AVERAGE = 2.0, 8.0, 0.1, 0.05
 
 
-def lower_where_seen(
-    classes: Sequence[str], observed: Integers, given: Floats, *, rows: int
-) -> tuple[str, ...]:
-    """Say which classes have the lower probabilities where they are the label, as columns of others do.
+def odd_classes(classes: Sequence[str], observed: Integers, given: Floats, *, rows: int) -> tuple[str, ...]:
+    """Say which classes have the lower probabilities where they are the label, as columns of others do; else
+    whether labels follow the probabilities by chance alone, as those of other rows do.
 
     Args:
         observed: How many rows are of each class, shape (K,).
@@ -300,6 +309,13 @@ def lower_where_seen(
             (3, K).
         rows: How many rows there are, of whatever class.
     """
+    return _lower_where_seen(classes, observed, given, rows=rows) or _by_chance(observed, given, rows=rows)
+
+
+def _lower_where_seen(
+    classes: Sequence[str], observed: Integers, given: Floats, *, rows: int
+) -> tuple[str, ...]:
+    # Of few rows of a class nothing is said, and of many classes many have few.
     some = (observed >= _FEWEST_PARTED) & (rows - observed >= _FEWEST_PARTED)
     ones, (every, squares, own) = observed[some], given[:, some]
     here, elsewhere = own / ones, (every - own) / (rows - ones)
@@ -311,6 +327,39 @@ def lower_where_seen(
     names = [repr(name) for name, is_so in zip(np.array(classes)[some].tolist(), below, strict=True) if is_so]
     first = int(np.argmax(below))
     return (_LOWER.format(" and of ".join(names[:3]), here[first], elsewhere[first]),)
+
+
+def _by_chance(observed: Integers, given: Floats, *, rows: int) -> tuple[str, ...]:
+    shares, (mean, squares, own) = observed / rows, given / rows
+    if rows < _FEWEST_UNTOLD or np.abs(mean - shares).max() > _OFF_ON_AVERAGE:
+        return ()
+    found, chance, right = float(own.sum()), float(shares @ mean), float(squares.sum())
+    error = math.sqrt(max(0.0, float(shares @ squares) - chance**2) / rows)
+    near, far = _ERRORS_OFF * error, max(_FAR, _FAR_ERRORS * error)
+    is_so = abs(found - chance) <= near and right - chance > far
+    return (_CLASSES_BY_CHANCE.format(found, right),) if is_so else ()
+
+
+def weights_by_class(classes: Sequence[str], observed: Integers, sums: Floats) -> tuple[str, ...]:
+    """Say what a row of each class weighs where its class alone settles that; of few rows it may by chance.
+
+    Args:
+        observed: How many rows are of each class, shape (K,).
+        sums: What they weigh together, and the sums of the squares of that, shape (2, K).
+    """
+    some = observed > 0
+    many, (whole, squares) = observed[some], sums[:, some]
+    # By Cauchy and Schwarz, equal weights alone have so small a sum of squares.
+    equal = many * squares <= whole**2 * (1.0 + _ROUNDED)
+    weights = whole / many
+    told = weights[many >= _FEWEST_OF_LABEL]
+    if not equal.all() or told.size < 2 or math.isclose(told.min(), told.max(), rel_tol=_ROUNDED):
+        return ()
+    each = [
+        f"{name!r} {number_words(one)}" for name, one in zip(np.array(classes)[some], weights, strict=True)
+    ]
+    listed = ", ".join([*each[:3], *(["..."] if len(each) > 3 else [])])
+    return (_BY_LABELS.format(f"all rows of a class weigh the same ({listed})"),)
 
 
 def repeated_notes(gathered: "Gathered") -> tuple[str, ...]:
@@ -409,8 +458,8 @@ def unfitted_notes(
     """Return which scores seem to be on another scale than they were read on, or to be labels."""
     raw, scale = gathered.tables["raw"], gathered.resolved.requested.read_as
     if gathered.sums is not None and scale is Scale.LOGIT:
-        enough = raw.total_rows >= _FEWEST
-        return (_UNSURE_ROWS,) if enough and gathered.sums.all_near(1.0, within=SUM_TOLERANCE) else ()
+        what = _whole_rows(gathered.sums) if raw.total_rows >= _FEWEST else None
+        return () if what is None else (_UNSURE_ROWS.format(_WHOLE[what], _WAYS[what][5:], what),)
     tables = _tables_of_scores(gathered, further)
     unsigned = any(NO_SIGN in note for note in gathered.input.notes)
     said = {name: _scale_notes(table, scale, unsigned=unsigned) for name, table in tables.items()}
@@ -422,6 +471,16 @@ def unfitted_notes(
     return tuple(
         f"column {name!r}: {one}" if further else one for name, notes in said.items() for one in notes
     )
+
+
+# What rows of all classes sum to.
+_WHOLE = {_PROBABILITIES: 1.0, _PERCENT: 100.0}
+
+
+def _whole_rows(sums: RowSums) -> str | None:
+    """Return what rows of several classes that were read as logits seem to be; None for logits."""
+    near = (what for what, total in _WHOLE.items() if sums.all_near(total, within=SUM_TOLERANCE * total))
+    return next(near, None)
 
 
 def _is_hard(table: "Table") -> bool:
@@ -443,7 +502,21 @@ def _scale_notes(table: "Table", scale: Scale, *, unsigned: bool) -> tuple[str, 
             return (_UNSURE_PERCENT,)
         mixed = 0 if unsigned else _fractions_among_percentages(table)
         return (_FRACTIONS.format(plural(mixed, "score")),) if mixed else ()
-    return (_UNSURE,) if table.distinct > len(_LABELS) and _within(seen_in(table), 1.0) else ()
+    if table.distinct <= len(_LABELS):
+        return ()
+    seen = seen_in(table)
+    return (_UNSURE,) if _within(seen, 1.0) else (_PERCENT_READ,) if _percentages(table, seen) else ()
+
+
+def _percentages(table: "Table", seen: Seen) -> bool:
+    """Whether scores that were read as log-odds are none below 0, and as right as percentages as they are
+    wrong as log-odds.
+    """
+    if table.weighted or not _within(seen, 100.0):
+        return False
+    expected = float(table.rows @ np.minimum(_log_odds(table.score), 100.0)) / 100.0
+    off = [abs(table.total_positive_rows - one) for one in (expected, float(table.rows @ table.score))]
+    return off[0] <= _NEAR * math.sqrt(expected) and off[1] > _NEAR * math.sqrt(table.total_rows)
 
 
 def _fractions_among_percentages(table: "Table") -> int:
@@ -702,12 +775,12 @@ def class_scale_notes(
     most = math.e / (math.e + len(artifact.classes) - 1.0) + _ROUNDING
     fitted = artifact.fit.score_quantiles
     if sums is not None and fitted is not None and fitted[-1] > most:
-        for what, total in ((_PROBABILITIES, 1.0), (_PERCENT, 100.0)):
-            if sums.all_near(total, within=SUM_TOLERANCE * total):
-                msg = (
-                    f"all {rows:,} rows sum to {total:g} with no number below 0, as {what} do, "
-                    f"and the map was fitted to {_LOGITS}"
-                )
-                raise InputProblem(msg, f"{_WAYS[what]}; or --scale logit if they are {_LOGITS} all the same")
+        what = _whole_rows(sums)
+        if what is not None:
+            msg = (
+                f"all {rows:,} rows sum to {_WHOLE[what]:g} with no number below 0, as {what} do, "
+                f"and the map was fitted to {_LOGITS}"
+            )
+            raise InputProblem(msg, f"{_WAYS[what]}; or --scale logit if they are {_LOGITS} all the same")
     known = fitted is not None and fitted[-1] <= most
     return (PROBABILITIES,) if highest <= most and not known else ()

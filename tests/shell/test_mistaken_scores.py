@@ -781,6 +781,7 @@ def test_two_columns_of_the_same_scores_are_said(run: Run, tmp_path: Path) -> No
             "the most probable class of every row is its label, where",
         ),
         (lambda rows, _: {k: v[rows["label"] != "c"] for k, v in rows.items()}, "no label is 'c', which"),
+        (lambda rows, _: rows | {"label": np.roll(rows["label"], 1)}, "no better than chance (that of the"),
         (lambda rows, _: rows, None),
     ],
 )
@@ -797,10 +798,44 @@ def test_columns_of_other_classes_and_labels_that_a_model_predicts_are_asked_abo
     path = in_csv(tmp_path / "rows.csv", change(rows, names[share.argmax(axis=1)]))
     shown = " ".join(run("measure", path, "--probs", "p_*", "-m", "ece,classwise_ece", code=0).out.split())
     fitted = run("fit", path, "--probs", "p_*", "--multiclass", "structured", "-o", tmp_path / "map.json")
-    asked = ("lower where that is the label", "most probable class of every", "no label is")
-    assert (asked[0] in fitted.err) == (said is not None and asked[0] in said)
+    asked = (
+        "lower where that is the label",
+        "most probable class of every",
+        "no label is",
+        "better than chance",
+    )
+    for one in (asked[0], asked[-1]):
+        assert (one in fitted.err) == (said is not None and one in said)
     assert [one for one in asked if one in shown] == [one for one in asked if said and one in said]
     assert said is None or said in shown
+
+
+@pytest.mark.parametrize(
+    ("weight", "said"),
+    [
+        (
+            lambda label: np.where(label == "a", 2.0, 1.0),
+            "class weigh the same ('a' 2, 'b' 1, 'c' 1): leave out",
+        ),
+        (lambda label: np.where(label == "a", 2.0, np.arange(label.size) % 2 + 1.0), None),
+        (lambda label: np.full(label.size, 0.3), None),
+    ],
+)
+def test_weights_of_several_classes_are_asked_about(
+    run: Run, tmp_path: Path, weight: Callable[[np.ndarray], np.ndarray], said: str | None
+) -> None:
+    """By fit as well, as those of two classes are."""
+    rng, names = np.random.default_rng(9), np.array(["a", "b", "c"])
+    share = rng.dirichlet([0.6, 0.6, 0.6], 300)
+    label = names[(rng.random((300, 1)) > share.cumsum(axis=1)).sum(axis=1).clip(0, 2)]
+    rows = {f"p_{name}": one for name, one in zip(names, share.T, strict=True)}
+    path = in_csv(tmp_path / "rows.csv", rows | {"label": label, "w": weight(label)})
+    asked = (path, "--probs", "p_*", "-y", "label", "-w", "w")
+    measured = run("measure", *asked, "-m", "accuracy", code=0).out
+    fitted = run("fit", *asked, "--multiclass", "structured", "-o", tmp_path / "map.json", code=0).err
+    for shown in (measured, fitted):
+        assert ("weigh the same" in shown) is (said is not None)
+        assert said is None or said in " ".join(shown.split())
 
 
 def test_empty_labels_beside_one_label_are_asked_about(run: Run, tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ def test_logits_that_all_lie_between_0_and_1_are_refused_by_a_map_of_probabiliti
 def test_without_a_fit_what_looks_like_probabilities_is_noted(run: Run, tmp_path: Path, rows: Path) -> None:
     """By fit and measure, for one score and for several classes; not by those who read them as they are."""
     for of, words in (("", []), ("_classes", OF_CLASSES)):
-        for kind, noted in (("prob", True), ("logit", False)):
+        for kind, noted in (("prob", True), ("percent", bool(of)), ("logit", False)):
             data = rows / f"new{of}_{kind}.csv"
             output = tmp_path / f"{of}{kind}.json"
             for ended in (
@@ -223,6 +223,21 @@ def test_without_a_fit_what_looks_like_probabilities_is_noted(run: Run, tmp_path
     grades = tmp_path / "grades.csv"
     grades.write_text("score,label\n" + "0.01,0\n0.05,0\n0.2,1\n" * 40)
     assert "was read as log-odds" in " ".join(run("measure", grades, "--scale", "logit").out.split())
+
+
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [(lambda risk: 100.0 * risk, True), (lambda risk: np.log(risk / (1.0 - risk)) + 8.0, False)],
+)
+def test_percentages_that_were_read_as_log_odds_are_said(
+    run: Run, tmp_path: Path, of: Callable[[Any], Any], *, said: bool
+) -> None:
+    """Where none is below 0, and the events are those of percentages."""
+    rng = np.random.default_rng(2)
+    risk = rng.beta(1.0, 20.0, 1_000)
+    path = in_csv(tmp_path / "rows.csv", {"score": of(risk), "label": rng.random(1_000) < risk})
+    shown = run("measure", path, "-s", "score", "-y", "label", "--scale", "logit", "-m", "ece", code=0).out
+    assert ("were read as log-odds; --scale percent reads" in " ".join(shown.split())) is said
 
 
 def test_logarithms_that_no_double_can_tell_from_0_or_1_are_counted(run: Run, tmp_path: Path) -> None:
