@@ -365,7 +365,7 @@ def declared_values(options: VerifyOptions, columns: Columns, *, mapped: bool) -
     return tuple(found.tolist())
 
 
-def refuse_undeclared(table: Table, values: tuple[float, ...], *, shown: str) -> None:
+def refuse_undeclared(table: Table, values: tuple[float, ...], *, scale: Scale, shown: str) -> None:
     if isinstance(table, GridTable):
         raise UsageProblem(NO_ATOMS, "pass --exact, or a number of bins such as --bins 15")
     other = np.flatnonzero((table.rows > 0) & ~np.isin(table.score, values))
@@ -375,7 +375,9 @@ def refuse_undeclared(table: Table, values: tuple[float, ...], *, shown: str) ->
         rows = int(table.rows[other].sum())
         what = f"{rows:,} rows have" if rows > 1 else "1 row has"
         msg = f"{shown}: {what} a score that --bins does not name, such as {found!r}"
-        raise InputProblem(msg, f"the nearest named is {near!r}: name every value that the score can have")
+        hint = f"the nearest named is {near!r}: name every value that the score can have"
+        as_stored = "" if scale is Scale.PROB else f", as it stands in the column (--scale {scale.value})"
+        raise InputProblem(msg, f"{hint}{as_stored}")
 
 
 def _same_cells(partition: Partition, before: GateState | None) -> Partition:
@@ -489,7 +491,8 @@ def read_batches(call: _Call, parts: Sequence[Part], terms: Terms) -> ReadBatche
             msg = f"these are the {evaluation.table.total_rows:,} rows that {artifact} was fitted on"
             raise InputProblem(msg, "judge it by rows it has not seen: a state keeps what it counts")
         if terms.artifact is None and terms.partition.outputs:
-            refuse_undeclared(evaluation.table, terms.partition.outputs, shown=part.shown)
+            values, scale = terms.partition.outputs, terms.scale
+            refuse_undeclared(evaluation.table, values, scale=scale, shown=part.shown)
         loaded = evaluation.artifact
         if isinstance(loaded, GateMap) and fingerprint_of(loaded) != terms.artifact:
             msg = f"{artifact} changed while it was read"

@@ -491,13 +491,9 @@ def inspect_columns(
     typed = (*kinds, *((name, "partition") for name in partitions))
     columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in typed)
     following = None if repair is None else f"calibcli measure {file_word(path)} {words}{repair}"
-    by = _models(path, header, roles, input_format) if repair == "" and _is_small(fragments) else None
-    if following is not None and by is not None:
-        model, question = by
-        following = f"{following} --by {shlex.quote(model)} -m observed_rate,mean_score,bias,auroc"
-        if question is not None:
-            ids = f"--by {shlex.quote(model)} --id {shlex.quote(question)}"
-            facts.append(("models", f"calibcli compare {file_word(path)} {words} {ids} says which is better"))
+    if following is not None and repair == "" and _is_small(fragments):
+        by, told = _of_models(path, header, roles, input_format, words)
+        following, facts = f"{following}{by}", [*facts, *told]
     return InspectReport(path, first.format.value, tuple(facts), columns, following)
 
 
@@ -749,23 +745,35 @@ _QUESTIONS = ("question", "question_id", "prompt", "prompt_id", "item", "item_id
 _MOST_MODELS = 20
 
 
-def _models(
-    path: str, header: tuple[str, ...], roles: Mapping[str, str], form: InputFormat
-) -> tuple[str, str | None] | None:
-    """Return the column that names models in rows, of which there are a few, and that of their questions."""
+def _of_models(
+    path: str, header: tuple[str, ...], roles: Mapping[str, str], form: InputFormat, words: str
+) -> tuple[str, Facts]:
+    """Return what measures a few models in rows, and what compares them by their questions.
+
+    Where a model answers questions several times these are clusters, and no ids that tell rows apart.
+    """
     known, own = {*_MODELS, *_QUESTIONS}, set(roles.values())
     free = {word: name for name in header if (word := folded(name)) in known and name not in own}
     model, question = (
         next((free[name] for name in names if name in free), None) for names in (_MODELS, _QUESTIONS)
     )
     if model is None or not {"score", "label"} <= set(roles):
-        return None
-    columns = Columns(roles["score"], roles["label"], by=(model,))
+        return "", []
+    columns = Columns(roles["score"], roles["label"], by=(model,), cluster=question)
     with suppress(CalibcliError):
-        (found,) = _read(path, columns, form).extras.slices.values()
-        if 2 <= len(found.tables()) <= _MOST_MODELS:
-            return model, question
-    return None
+        read = _read(path, columns, form)
+        (models,) = (len(one.tables()) for one in read.extras.slices.values())
+        asked = sum(one.whole().count for one in read.extras.clusters.values())
+        if 2 <= models <= _MOST_MODELS:
+            by = f" --by {shlex.quote(model)}"
+            more = f"{by} -m observed_rate,mean_score,bias,auroc"
+            if question is None:
+                return more, []
+            if read.table.total_rows > models * asked:
+                return f"{more} --cluster {shlex.quote(question)}", []
+            which = f"calibcli compare {file_word(path)} {words}{by} --id {shlex.quote(question)}"
+            return more, [("models", f"{which} says which is better")]
+    return "", []
 
 
 def _typed(said: Mapping[str, str]) -> dict[str, Any]:

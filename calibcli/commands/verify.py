@@ -433,9 +433,9 @@ def partition_of(evaluation: Gathered, options: VerifyOptions) -> Bins:
     if options.values:
         from calibcli.commands.gate import declared_values, refuse_undeclared
 
-        mapped = evaluation.recalibrated
-        values = declared_values(options, evaluation.resolved.requested, mapped=mapped)
-        refuse_undeclared(evaluation.table, values, shown=evaluation.input.files[0])
+        columns = evaluation.resolved.requested
+        values = declared_values(options, columns, mapped=evaluation.recalibrated)
+        refuse_undeclared(evaluation.table, values, scale=columns.read_as, shown=evaluation.input.files[0])
     bins = chosen_bins(evaluation.table, bins=options.bins, binning=options.binning, discrete=discrete)
     if bins is ATOMS and not discrete:
         refuse_continuous(evaluation.table)

@@ -442,7 +442,8 @@ def refuse_two_roles(resolved: "ResolvedColumns") -> None:
         return
     if resolved.scores.count(name) == times:
         msg = f"column {name!r} is named twice as the score"
-        raise UsageProblem(msg, "--score takes two different columns")
+        hint = "--score takes different columns; `compare --artifact` sets one beside its repair"
+        raise UsageProblem(msg, hint)
     for option, columns in (("--by", resolved.by), ("--on", resolved.on)):
         if columns.count(name) == times:
             msg = f"column {name!r} is named twice with {option}"

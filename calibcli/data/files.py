@@ -478,7 +478,9 @@ def _like_it(path: str) -> str | None:
         return "addresses other than s3://, gs:// and abfs:// are not read: download it first, or pipe it in"
     lost = Path(path)
     try:
-        names = [one.name for one in lost.parent.iterdir()]
+        # Hidden ones are none that anybody types, such as the lock beside a state.
+        hidden = lost.name.startswith(".")
+        names = [one.name for one in lost.parent.iterdir() if hidden or not one.name.startswith(".")]
     except (OSError, ValueError):
         return f"there is no folder {lost.parent} either"
     near = difflib.get_close_matches(lost.name, names, n=3, cutoff=0.7)

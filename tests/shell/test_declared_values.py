@@ -82,7 +82,10 @@ def test_a_score_that_was_not_declared_is_refused(
     told = run("verify", str(months[0]), *GATE, *where, "--bins", "0.0003,0.0007", code=3)
     rows = int((pd.read_csv(months[0])["pd"] == 0.004).sum())
     assert f"{rows} rows have a score that --bins does not name, such as 0.004" in told.err
-    assert "the nearest named is 0.0007" in told.err
+    assert told.err.endswith("the nearest named is 0.0007: name every value that the score can have\n")
+    asked = ("-s", "percent", "-y", "default", "--max-ece", "0.02", "--scale", "percent")
+    told = run("verify", str(months[0]), *asked, *where, "--bins", "0.0003,0.0007,0.004", code=3)
+    assert "as it stands in the column (--scale percent)" in told.err
     assert not path.exists()
 
 

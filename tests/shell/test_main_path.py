@@ -392,6 +392,22 @@ def test_inspect_looks_at_columns_that_are_named(run: Run, tmp_path: Path) -> No
     assert run("inspect", path, "--delimiter", ";", "-s", "pd_21m", code=3).err.endswith("'pd_12m'?\n")
 
 
+@pytest.mark.parametrize("times", [1, 3])
+def test_inspect_compares_no_models_by_the_first_of_several_answers(
+    run: Run, tmp_path: Path, times: int
+) -> None:
+    """Of repeated ids `compare` takes the first row; what measures all of them allows for their questions."""
+    rows = [
+        f"{model},q{q},0.{q % 9 + 1},{(q + k) % 2}" for model in "ab" for q in range(30) for k in range(times)
+    ]
+    path = tmp_path / "answers.csv"
+    path.write_text("\n".join(["model,question,confidence,correct", *rows, ""]))
+    shown = json.loads(run("inspect", path, "--json", code=0).out)
+    assert shown["suggestion"].endswith("auroc" if times == 1 else "auroc --cluster question")
+    assert ("models" in shown["facts"]) == (times == 1)
+    assert run(*shlex.split(shown["suggestion"])[1:]).code == 0
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_inspect_takes_no_predicted_class_for_the_score(run: Run, tmp_path: Path, suffix: str) -> None:
     """It offered `-s prediction`, a column of texts, where the probabilities stand beside it."""

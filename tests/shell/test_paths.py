@@ -356,3 +356,11 @@ def test_a_name_that_cannot_be_shown_is_not_in_a_command(
     monkeypatch.chdir(tmp_path)
     Path("a\nb.csv").write_text("".join(f"{line}\n" for line in GOOD))
     assert next_words(run, "a\nb.csv")[:3] == ["calibcli", "measure", "FILE"]
+
+
+def test_hidden_files_are_no_names_to_mean(run: Run, tmp_path: Path) -> None:
+    """The lock beside a state was offered for a state that is not there; one who types a dot may mean one."""
+    for name in ("gate2.json", ".gate2.json.lock"):
+        (tmp_path / name).touch()
+    assert run("inspect", tmp_path / "gate.json", code=3).err.endswith("/gate2.json?\n")
+    assert ".gate2.json.lock" in run("inspect", tmp_path / ".gate2.json.loc", code=3).err

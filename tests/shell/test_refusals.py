@@ -244,7 +244,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, f"verify {MANY} --max-ece 0.5 --bins 3 --binning atoms", "--bins 3 and --binning atoms", "one"),
     (2, f"measure {MANY} --by label", "'label' cannot be --label and --by at once", "--label or --by"),
     (2, f"measure {MANY} --by country --cluster country", "cannot be --by and --cluster at once", ""),
-    (2, f"measure {MANY} -s score", "column 'score' is named twice as the score", " "),
+    (2, f"measure {MANY} -s score", "column 'score' is named twice as the score", "compare --artifact"),
     (2, f"measure {MANY} -s old --artifact x.json", "2 scores and an artifact", " "),
     (2, f"measure {MANY} --by country --confidence 0.999999", "a confidence of 0.999999 over 2 groups", " "),
     (2, f"measure {MANY} --by country --compat netcal", "--compat gives the numbers of one score", " "),
