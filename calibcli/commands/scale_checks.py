@@ -355,9 +355,8 @@ def weights_by_class(classes: Sequence[str], observed: Integers, sums: Floats) -
     told = weights[many >= _FEWEST_OF_LABEL]
     if not equal.all() or told.size < 2 or math.isclose(told.min(), told.max(), rel_tol=_ROUNDED):
         return ()
-    each = [
-        f"{name!r} {number_words(one)}" for name, one in zip(np.array(classes)[some], weights, strict=True)
-    ]
+    named = zip(np.array(classes)[some].tolist(), weights.tolist(), strict=True)
+    each = [f"{name!r} {one:.7g}" for name, one in named]
     listed = ", ".join([*each[:3], *(["..."] if len(each) > 3 else [])])
     return (_BY_LABELS.format(f"all rows of a class weigh the same ({listed})"),)
 
