@@ -67,7 +67,7 @@ def refuse_other_maps(requested: ApplyRequest, out_dir: str, there: Collection[s
     made, now = _read(out_dir), fingerprint_of(requested)
     others = [output for output in there if made.get(_inside_folder(out_dir, output), now) != now]
     if others:
-        some = "1 output was" if len(others) == 1 else f"{len(others):,} outputs were"
+        some = plural(len(others), "output", "was")
         what = "made by another artifact, --prior or --name, or of other scores"
         msg = f"{some} {what}; the first is {min(others)}"
         raise UsageProblem(msg, "pass --force in place of --skip-existing, or name another --out-dir")
@@ -396,7 +396,7 @@ def _exists(output: str) -> bool:
 
 def _with_written(problem: CalibcliError, written: int) -> CalibcliError:
     if written:
-        done = f"{plural(written, 'other file')} {'are' if written != 1 else 'is'} written"
+        done = f"{plural(written, 'other file', 'is')} written"
         hint = f"{problem.hint}; " if problem.hint else ""
         problem.hint = f"{hint}{done}: --skip-existing goes on from there"
     return problem

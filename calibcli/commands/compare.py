@@ -43,6 +43,7 @@ from calibcli.documents.artifact import (
 from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, Binning, ClassMeasure, MeasureName, OnMissing, ViewName
 from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics, refuse_fit_rows
+from calibcli.options.numerals import plural
 from calibcli.options.rows import Columns, DocumentSource, RowRequest, SeveralClasses
 from calibcli.reports.compare import (
     ClassComparison,
@@ -296,10 +297,8 @@ def _change_notes(sides: _Sides, several: SeveralClasses) -> tuple[str, ...]:
     same_rows = several.one_class is not None and several.view is ViewName.ONE_VS_REST
     if not changed or same_rows:
         return ()
-    rows = "1 row predicts" if changed == 1 else f"{changed:,} rows predict"
-    if several.one_class is None:
-        return (f"{rows} another class on the second side: {_OTHER_CLASS}",)
-    return (f"{rows} another class on the second side: {_OTHER_ROWS}",)
+    what = _OTHER_CLASS if several.one_class is None else _OTHER_ROWS
+    return (f"{plural(changed, 'row', 'predicts')} another class on the second side: {what}",)
 
 
 def _classes(sides: _Sides, columns: Columns, options: CompareOptions) -> ClassesComparison:

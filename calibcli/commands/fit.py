@@ -50,6 +50,7 @@ from calibcli.names import (
     WeightMeaning,
 )
 from calibcli.options.fitting import FitOptions, MapOptions
+from calibcli.options.numerals import agreeing, plural
 from calibcli.options.rows import Columns, Reading, RowRequest, RowsInMemory, as_one, bytes_of, refuse_any_sum
 from calibcli.options.segmenting import Cutting, FitCutting
 from calibcli.reports.maps import ClassFitReport, FitReport, GroupFit
@@ -149,8 +150,7 @@ def grouped_folds(tables: Sequence[Table], *, column: str, groups: int, rounded:
     """Take folds that rows were shared out to by the hash of their group."""
     requested = len(tables)
     if groups < requested:
-        kinds = "1 group" if groups == 1 else f"{groups:,} groups"
-        msg = f"column {column!r} has {kinds}, fewer than the {requested:,} folds"
+        msg = f"column {column!r} has {plural(groups, 'group')}, fewer than the {requested:,} folds"
         hint = f"--folds {groups} asks for fewer" if groups > 1 else "group by a column with more values"
         raise InputProblem(msg, hint)
     some = tuple(
@@ -312,7 +312,7 @@ def _sure(through: Through) -> tuple[str, ...]:
         return ()
     ends = " or ".join(f"{end:g}" for end, some in counts.items() if some)
     cost = "a new row there with the other label has an infinite log loss"
-    return (f"{rows:,} of the fit rows {'gets' if rows == 1 else 'get'} {ends}: {cost}.",)
+    return (f"{rows:,} of the fit rows {agreeing(rows, 'gets')} {ends}: {cost}.",)
 
 
 def _notes_of_groups(artifact: GroupArtifact) -> tuple[str, ...]:

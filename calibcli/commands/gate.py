@@ -373,8 +373,7 @@ def refuse_undeclared(table: Table, values: tuple[float, ...], *, scale: Scale, 
         found = float(table.score[other[0]])
         near = min(values, key=lambda one: abs(one - found))
         rows = int(table.rows[other].sum())
-        what = f"{rows:,} rows have" if rows > 1 else "1 row has"
-        msg = f"{shown}: {what} a score that --bins does not name, such as {found!r}"
+        msg = f"{shown}: {plural(rows, 'row', 'has')} a score that --bins does not name, such as {found!r}"
         hint = f"the nearest named is {near!r}: name every value that the score can have"
         as_stored = "" if scale is Scale.PROB else f", as it stands in the column (--scale {scale.value})"
         raise InputProblem(msg, f"{hint}{as_stored}")

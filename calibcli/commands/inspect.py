@@ -36,7 +36,7 @@ from calibcli.documents.summary import read_summary
 from calibcli.errors import CalibcliError, DocumentProblem, IdleOption, InputProblem, UsageProblem
 from calibcli.names import NEW_COLUMN, DataFormat, EndsOf, OnMissing, OnRange, Scale
 from calibcli.options.declaring import options_given
-from calibcli.options.numerals import in_full, plural
+from calibcli.options.numerals import agreeing, in_full, plural
 from calibcli.options.rows import AS_FOUND, Columns, DocumentSource, InputFormat, Reading, RowRequest
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
@@ -734,7 +734,7 @@ def _lists_of_labels(first: Fragment, label: str, kinds: Sequence[tuple[str, str
 
 
 def _base_rate(positive: int, rows: int) -> tuple[str, str]:
-    have = f"{positive:,} of {rows:,} rows {'has' if positive == 1 else 'have'}"
+    have = f"{positive:,} of {rows:,} rows {agreeing(positive, 'has')}"
     have = f"the only row has{'' if positive else ' not'}" if rows == 1 else have
     return "base rate", f"{share(positive, rows)} ({have} label 1)"
 

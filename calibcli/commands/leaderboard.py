@@ -31,7 +31,7 @@ from calibcli.names import (
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.declaring import nearest
 from calibcli.options.measuring import CompareOptions, Metrics
-from calibcli.options.numerals import in_order, number_of, plural
+from calibcli.options.numerals import agreeing, in_order, number_of, plural
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.reports.leaderboard import (
     PAIRWISE,
@@ -187,8 +187,8 @@ def _of_groups(rows: RowRequest, options: CompareOptions) -> LeaderboardReport:
     left_out = {key.removeprefix(f"{by}="): count for key, count in few.items()}
     groups = GroupBoards(by, each.confidence, tuple(boards), left_out, DEFAULT_LEAST_ROWS)
     without = _rows_of(whole) - sum(one.rows for one in boards) - sum(left_out.values())
-    have, are = ("row has", "is") if without == 1 else ("rows have", "are")
-    note = (f"{without:,} {have} no value in {by!r}, and {are} in no group",) if without else ()
+    have, are = plural(without, "row", "has"), agreeing(without, "is")
+    note = (f"{have} no value in {by!r}, and {are} in no group",) if without else ()
     return replace(whole, groups=groups, notes=(*whole.notes, *alike_notes(by, named), *note))
 
 
@@ -301,7 +301,7 @@ def _models(evaluation: Gathered, options: CompareOptions) -> Entries:
     notes = [*alike_notes(evaluation.resolved.by[0], answers)]
     for name, one in answers.items():
         if one.repeated:
-            rows = "1 row repeats" if one.repeated == 1 else f"{one.repeated:,} rows repeat"
+            rows = plural(one.repeated, "row", "repeats")
             some = f", {one.unlike:,} of them" if one.unlike < one.repeated else ""
             unlike = f"{some} with other values" if one.unlike else ""
             notes.append(f"{name}: {rows} an id of the model{unlike}: of equal ids the first row counts")
@@ -327,8 +327,7 @@ def _models(evaluation: Gathered, options: CompareOptions) -> Entries:
         elsewhere = int(np.count_nonzero(first.cluster != second.cluster))
         if elsewhere:
             models = f"{names[other]} than of {names[one]}"
-            ids_are = "1 id is" if elsewhere == 1 else f"{elsewhere:,} ids are"
-            msg = f"column {column!r}: {ids_are} in another cluster of {models}"
+            msg = f"column {column!r}: {plural(elsewhere, 'id', 'is')} in another cluster of {models}"
             raise InputProblem(msg, "name a column of the questions, such as their topic")
         return first.clusters_beside(second, name)
 

@@ -12,7 +12,7 @@ from calibcli.data.fault_words import NO_SIGN
 from calibcli.data.faults import SUM_TOLERANCE, RowSums
 from calibcli.errors import InputProblem
 from calibcli.names import Scale, ViewName
-from calibcli.options.numerals import plural
+from calibcli.options.numerals import agreeing, plural
 from calibcli.reports.measure import RANKS_WRONG
 from calibcli.stats.table import Floats, Integers, run_starts
 from calibcli.stats.table.grid import LEVELS, quantiles_of, score_quantiles
@@ -200,8 +200,8 @@ def sure_notes(gathered: "Gathered", further: Mapping[str, str]) -> tuple[str, .
         column = f"column {name!r}: " if further else ""
         for kind, score in _TOO_SURE.get(gathered.resolved.requested.read_as, ()):
             rows = int(table.rows[table.score == score].sum())
-            counted, have = f"{column}{plural(rows, 'row')}", "has" if rows == 1 else "have"
-            said += [_SURE.format(counted, kind, have, score, 1 - score)] if rows else []
+            counted = f"{column}{plural(rows, 'row')}"
+            said += [_SURE.format(counted, kind, agreeing(rows, "has"), score, 1 - score)] if rows else []
     return tuple(said)
 
 

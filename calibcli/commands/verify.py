@@ -38,7 +38,7 @@ from calibcli.names import (
 from calibcli.options.declaring import options_given
 from calibcli.options.gating import PlanOptions, Regression, StateOptions, VerifyOptions, refuse_without_state
 from calibcli.options.measuring import MeasureOptions, Metrics, refuse_fit_rows
-from calibcli.options.numerals import in_full, rough_percent
+from calibcli.options.numerals import in_full, plural, rough_percent
 from calibcli.options.rows import Columns, RowRequest, refuse_without_groups
 from calibcli.options.rules import Rule, limit_option
 from calibcli.reports.verify import GroupVerdicts, VerifyReport
@@ -406,10 +406,9 @@ def _unseen_groups(found: Slices, options: VerifyOptions, *, tested: int) -> tup
     if not tested:
         return ("no group was tested: the gate speaks of all rows together",)
     share = unseen_share(np.array(counts), delta=1.0 - options.confidence)
-    groups = "1 group" if tested == 1 else f"{tested:,} groups"
     others = f"up to {rough_percent(share)} of future rows ({100.0 * options.confidence:.6g} % confidence)"
     which = "seen here" if tested == len(counts) else f"tested here, of {len(counts):,} seen"
-    return (f"the gate speaks of the {groups} {which}: groups not seen may hold {others}",)
+    return (f"the gate speaks of the {plural(tested, 'group')} {which}: groups not seen may hold {others}",)
 
 
 def _limits(rules: Iterable[Rule]) -> list[tuple[str, float]]:

@@ -14,7 +14,7 @@ from calibcli.data.formats import format_of
 from calibcli.data.selection import EVERY_ROW, FileSelection
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import NEW_COLUMN, DataFormat, OnMissing, OnRange, OnSum, Scale, WeightMeaning
-from calibcli.options.numerals import in_full, reads_as_number
+from calibcli.options.numerals import agreeing, in_full, reads_as_number
 from calibcli.options.rows import Columns, MapColumns, SeveralClasses, as_one, names_of
 from calibcli.values import dataclass, replace
 
@@ -793,9 +793,7 @@ def _found(classes: tuple[str, ...], header: Header, lists: Sequence[str]) -> tu
     if best is not None and len(lacking[best]) < len(classes) - 1:
         absent = [best + one for one in lacking[best]]
         what = f"column {absent[0]!r}" if len(absent) == 1 else f"columns {listing(absent)}"
-        msg = (
-            f"{header.path}: {what} of {len(classes):,} classes {'is' if len(absent) == 1 else 'are'} missing"
-        )
+        msg = f"{header.path}: {what} of {len(classes):,} classes {agreeing(len(absent), 'is')} missing"
         raise InputProblem(msg, "the map needs every class that it was fitted to")
     several = f", and {listing(lists)} all hold lists" if lists else ""
     what = f"no columns end in the names of the classes {listing(classes)}{several}"

@@ -23,7 +23,7 @@ from calibcli.data.faults import (
 from calibcli.data.groups import MemberColumn
 from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale
-from calibcli.options.numerals import ALIKE, number_of, plural
+from calibcli.options.numerals import ALIKE, agreeing, number_of, plural
 from calibcli.options.rows import Columns, as_one
 from calibcli.values import dataclass
 
@@ -105,7 +105,7 @@ def other_labels_words(findings: Findings, requested: Columns) -> str:
     unknown = _unknown_outcomes(findings.others)
     if len(findings.others) < 2 and not alike and not unknown:
         return ""
-    count = "counts" if len(findings.others) == 1 else "count"
+    count = agreeing(len(findings.others), "counts")
     case = f"; is {listing(alike)} meant to be the same?" if alike else ""
     empty = f"; leave {listing(unknown)} empty if it stands for an unknown outcome" if unknown else ""
     return f"{_labels_listed(findings.others)} {count} as 0 {by_positive(requested)}{empty}{case}"
@@ -217,8 +217,7 @@ def strange_words(findings: Findings) -> list[str]:
     """Return how many rows have a value that the fit of a map by segments had not seen, a line a column."""
     lines = []
     for column, rows in sorted(findings.strange.items()):
-        have = "row has" if rows == 1 else "rows have"
-        seen = f"{rows:,} {have} a value of {column!r} that the fit had not seen"
+        seen = f"{plural(rows, 'row', 'has')} a value of {column!r} that the fit had not seen"
         lines.append(f"{seen}: it counts as (other) or (missing)")
     return lines
 
@@ -320,14 +319,14 @@ class _Case:
         if self.kind is FaultKind.NO_SCORE:
             from calibcli.data.score_words import entry_of
 
-            neither = f"{some} values {'is' if fault.count == 1 else 'are'} neither a number nor a phrase"
+            neither = f"{some} values {agreeing(fault.count, 'is')} neither a number nor a phrase"
             example = "70" if scale is Scale.PERCENT else ".7"
             entry = entry_of(ast.literal_eval(_by_number(findings, self.place)[0].value))
             hint = _PHRASES_MISSING.format(example=example, entry=entry)
             return f"{neither} of --score-map: {_phrases(findings, self.place)}", hint
         most = 100 if scale is Scale.PERCENT else 1
         where = "above 0, as no log-probability does" if scale is Scale.LOGPROB else f"outside [0, {most}]"
-        lie = "lies" if fault.count == 1 else "lie"
+        lie = agreeing(fault.count, "lies")
         hint = self._range_hint()
         if 1 < fault.count < findings.rows and fault.lowest == fault.highest:
             hint = f"if {fault.value} stands for a missing value, leave it empty; else {hint}"
@@ -489,9 +488,8 @@ def phrase_words(findings: Findings, resolved: ResolvedColumns) -> list[str]:
     mapped = resolved.requested.score_map is not None
     bare = []
     if findings.signed and findings.bare:
-        lack = "scores have" if findings.bare != 1 else "score has"
-        are = "are" if findings.bare != 1 else "is"
-        which = f"{findings.bare:,} {lack} {NO_SIGN}, and {are} at most 1: read as percentages, 0.9 as 0.9 %"
+        lack, are = plural(findings.bare, "score", "has"), agreeing(findings.bare, "is")
+        which = f"{lack} {NO_SIGN}, and {are} at most 1: read as percentages, 0.9 as 0.9 %"
         bare = [f"{which}; --score-map 'sure=1', not --scale percent, reads 0.9 beside 90%"]
     they = "neither numbers nor phrases of --score-map" if mapped else "no numbers"
     counted = f"scores counted as missing, because they are {they}"

@@ -384,10 +384,10 @@ class Found:
         ]
         said = []
         if pairs:
-            what = "1 file holds" if len(pairs) == 1 else f"{len(pairs):,} files hold"
+            what = plural(len(pairs), "file", "holds")
             said.append(f"{what} the same bytes as another, so that rows are read twice: {_some(pairs)}")
         if packed:
-            what = "1 file seems" if len(packed) == 1 else f"{len(packed):,} files seem"
+            what = plural(len(packed), "file", "seems")
             said.append(f"{what} to be another one compressed, so that rows are read twice: {_some(packed)}")
         return tuple(said)
 

@@ -100,10 +100,19 @@ def in_full(value: float) -> str:
     return text if float(text) == value else repr(float(value))
 
 
-def plural(number: int, noun: str) -> str:
-    """Return a count with its noun, such as "1 row", "2 rows" and "3 batches"."""
+def plural(number: int, noun: str, verb: str = "") -> str:
+    """Return a count with its noun, and what it does: "1 row", "3 batches", "2 rows have"."""
     many = "es" if noun.endswith(("ch", "s")) else "s"
-    return f"{number:,} {noun}{'' if number == 1 else many}"
+    counted = f"{number:,} {noun}{'' if number == 1 else many}"
+    return f"{counted} {agreeing(number, verb)}" if verb else counted
+
+
+def agreeing(number: int, verb: str) -> str:
+    """Return a verb as it stands behind so many, from what it is behind one: "has", "lies"."""
+    return verb if number == 1 else _OF_MANY.get(verb, verb.removesuffix("s"))
+
+
+_OF_MANY = {"has": "have", "is": "are", "was": "were", "does": "do"}
 
 
 def percent(share: float) -> str:

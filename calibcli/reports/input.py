@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from calibcli.codec import ABSENT, HIDDEN, ROOT, Declared, Key
 from calibcli.errors import without_secrets
 from calibcli.names import ViewName
-from calibcli.options.numerals import plural
+from calibcli.options.numerals import agreeing, plural
 from calibcli.values import dataclass, replace
 from calibcli.version import __version__
 
@@ -128,8 +128,7 @@ def in_several(parts: Sequence[InputSummary]) -> tuple[str, ...]:
 
 
 def weightless_words(rows: int) -> str:
-    have, counts = ("rows have", "count") if rows != 1 else ("row has", "counts")
-    return f"{rows:,} {have} weight 0 and {counts} for nothing"
+    return f"{plural(rows, 'row', 'has')} weight 0 and {agreeing(rows, 'counts')} for nothing"
 
 
 def pooled_words(rows: int, groups: Collection[str]) -> str:

@@ -22,7 +22,7 @@ from calibcli.names import (
     ViewName,
 )
 from calibcli.options.measuring import CLINICAL
-from calibcli.options.numerals import in_full, percent, plural, rough_percent
+from calibcli.options.numerals import agreeing, in_full, percent, plural, rough_percent
 from calibcli.reports.measure import IN_TABLES, MOST_SCORES_IN_FULL, RANKS_WRONG, VALUES_ALONE, ViewSummary
 from calibcli.show.words import (
     ALARM,
@@ -394,7 +394,7 @@ def _nothing_shown(report: "MeasureReport", size: "Estimated | None") -> str:
         return f"Nothing measured here can show whether the scores are calibrated{off}."
     rows = these(report.table.rows, "row")
     if tests and not report.measures and all(one.name in _ONE_SIDED for one in tests):
-        do = "does" if report.table.rows == 1 else "do"
+        do = agreeing(report.table.rows, "does")
         shown = f"{capital(rows)} {do} not show that {_TOO_LOW} ({_p_of(tests[0])})"
         return f"{shown}; whether too high is not tested."
     # Groups and classes one by one may well be shown to be wrong.
@@ -508,7 +508,7 @@ def _worst(
     shown = sum(_beyond_zero(one) > 0 for one in errors)
     if at_least is not None:
         shown = sum(bound > 0.0 for bound in at_least.values())
-    are = "is" if shown == 1 else "are"
+    are = agreeing(shown, "is")
     every = "Both" if shown == 2 else f"All {count(shown)}"
     some = f"{every} {what}{large}" if shown == len(keys) else f"{many} {count(shown)}"
     name = worst.by_lower if what == "groups" else f"class {worst.by_lower.partition('=')[2]}"
@@ -606,7 +606,7 @@ def _scores(report: "MeasureReport") -> list[str]:
         ComparisonName.NOT_TOLD_APART: "{} {} not clearly different from {}",
     }
     said = [
-        text.format(first_of(ways[way], 3), "is" if len(ways[way]) == 1 else "are", first)
+        text.format(first_of(ways[way], 3), agreeing(len(ways[way]), "is"), first)
         for way, text in words.items()
         if way in ways
     ]
@@ -772,8 +772,7 @@ def fitted_classes(report: "ClassFitReport") -> tuple[str, ...]:
     """Return what a fit of several classes did to loss and predictions."""
     changes = "No row can change its predicted class."
     if not report.keeps_prediction:
-        rows = f"{plural(report.changed, 'fit row')} {'has' if report.changed == 1 else 'have'}"
-        changes = f"{rows} a different predicted class than before."
+        changes = f"{plural(report.changed, 'fit row', 'has')} a different predicted class than before."
     return (_falls("log loss", report.loss_before, report.loss_after, "on the fit rows"), changes)
 
 
@@ -972,9 +971,8 @@ def _of_segments(verdict: "Verdict", judged: "JudgedSegments") -> list[str]:
             case VerdictName.PASS:
                 said.append(f"Closest to the limit {of} is {named}{_off_by(one, verdict)}.")
             case VerdictName.FAIL:
-                are = "is" if open_ones == 1 else "are"
-                rest = f", and {count(open_ones)} {are} open" if open_ones else ""
-                fail = f"{count(fails)} {of} {'fails' if fails == 1 else 'fail'}"
+                rest = f", and {count(open_ones)} {agreeing(open_ones, 'is')} open" if open_ones else ""
+                fail = f"{count(fails)} {of} {agreeing(fails, 'fails')}"
                 said.append(f"{fail}{rest}; worst is {named}{_off_by(one, verdict)}.")
             case VerdictName.INCONCLUSIVE:
                 open_ = "is open:" if open_ones == 1 else "are open, above all"
@@ -1059,7 +1057,7 @@ def _segmented(report: "SegmentsReport") -> tuple[str, ...]:
         return (first, *_unseen(report))
     standing = sum(one.stands_out for one in report.segments)
     hidden = [segment_name(one) for one in report.segments if one.stands_out and not one.is_listed]
-    does = "stands" if standing == 1 else "stand"
+    does = agreeing(standing, "stands")
     larger = f", {count(len(hidden))} of them no more than a larger segment around them" if hidden else ""
     more = f"{larger}: {first_of(hidden, _MOST_HIDDEN)}" if hidden else ""
     of = f"Of {tested} tested, {count(standing)} {does} out (jointly {sure}){more}."
@@ -1106,7 +1104,7 @@ def _segment_sentence(segment: "Segment", sure: str) -> str:
 
 
 def untested_words(many: int, reason: str | None) -> str:
-    return f"{plural(many, 'segment')} {'is' if many == 1 else 'are'} not tested: {reason}"
+    return f"{plural(many, 'segment', 'is')} not tested: {reason}"
 
 
 # By convention, which says nothing of chance (Siddiqi 2006, Credit Risk Scorecards).
@@ -1137,7 +1135,7 @@ def drifted(report: "DriftReport") -> tuple[str, ...]:
         still = first_of([quoted(one.name) for one in others], _MOST_SHIFTED)
         return (first, f"No shift of {still} is shown.")
     names = first_of([f"{quoted(one.name)} (PSI {three(one.psi)})" for one in _largest(moved)], _MOST_SHIFTED)
-    have = "has" if len(moved) == 1 else "have"
+    have = agreeing(len(moved), "has")
     if len(others) == 1:
         return (first, f"{names} has shifted.")
     return (first, f"Of {plural(len(others), 'further column')} {count(len(moved))} {have} shifted: {names}.")

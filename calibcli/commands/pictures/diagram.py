@@ -12,7 +12,7 @@ from calibcli.errors import EmptyTable, IdleOption
 from calibcli.names import Band, PlotKind, ViewName
 from calibcli.options.declaring import options_given
 from calibcli.options.measuring import MeasureOptions
-from calibcli.options.numerals import plural
+from calibcli.options.numerals import agreeing, plural
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import ClassOptions, DocumentSource, RowRequest, SeveralClasses, is_json
 from calibcli.options.segmenting import Segmenting
@@ -97,7 +97,7 @@ class PlotRequest(RowRequest):
         )
         if names:
             listed = ", ".join(f"--{name}" for name in names)
-            have = "has" if len(names) == 1 else "have"
+            have = agreeing(len(names), "has")
             msg = f"{self.inputs[0]} is {what}, on which {listed} {have} no effect"
             hint = "plot the files it was made of, or keep to --kind and --title"
             raise IdleOption(msg, hint, options=names)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from calibcli.families import loaded
 from calibcli.names import ViewName
-from calibcli.options.numerals import plural
+from calibcli.options.numerals import agreeing, plural
 from calibcli.reports.input import KeptReport, Setting, settings_said
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Line, Page, Paragraph, Tone, paragraph
@@ -226,5 +226,5 @@ def left_out_words(
     which = small if any(left_out.values()) else "without rows"
     return (
         f"{count(len(few))} {one if len(few) == 1 else many} {which} "
-        f"{'is' if len(few) == 1 else 'are'} not {done}: {listing}"
+        f"{agreeing(len(few), 'is')} not {done}: {listing}"
     )

@@ -250,5 +250,5 @@ def _notes(
 
 def _left_out(view: ViewComparison) -> str:
     few = [f"{key.partition('=')[2]} ({words.count(rows)})" for key, rows in view.left_out.items()]
-    many, shown = "class has" if len(few) == 1 else "classes have", words.first_of(few, pages.MOST_LISTED)
-    return f"{words.count(len(few))} {many} fewer than {words.count(view.least_rows)} rows on a side: {shown}"
+    many, shown = plural(len(few), "class", "has"), words.first_of(few, pages.MOST_LISTED)
+    return f"{many} fewer than {words.count(view.least_rows)} rows on a side: {shown}"

@@ -1,6 +1,6 @@
 """The page of `drift`: which columns have shifted, by how much, and in which levels."""
 
-from calibcli.options.numerals import in_full, percent, plural
+from calibcli.options.numerals import agreeing, in_full, percent, plural
 from calibcli.reports.drift import DriftColumn, DriftGate, DriftReport
 from calibcli.reports.input import InputSummary
 from calibcli.show.answers import LITTLE_SHIFT, MUCH_SHIFT, shift_size
@@ -45,7 +45,7 @@ def _gate(gate: DriftGate, report: DriftReport) -> Paragraph:
     error = f"Where nothing has shifted, this fails with probability at most about {chance}."
     if gate.failed_by:
         names = listed(map(quoted, gate.failed_by))
-        have = "has" if len(gate.failed_by) == 1 else "have"
+        have = agreeing(len(gate.failed_by), "has")
         return paragraph(Line(f"FAIL  {names} {have} shifted{beyond}.", Tone.FAIL), error)
     line = f"PASS  nothing is shown to have shifted{beyond}."
     return paragraph(Line(line, Tone.PASS), "This does not show that nothing has: few rows show little.")
@@ -86,12 +86,7 @@ def _levels(column: DriftColumn, report: DriftReport, *, verbose: bool) -> Grid:
     notes = [Line("PSI: what each level adds to it.", Tone.FAINT)]
     hidden = len(column.levels) - len(levels)
     if hidden:
-        notes.append(
-            Line(
-                f"{plural(hidden, 'more level')} {'adds' if hidden == 1 else 'add'} less; -v shows all.",
-                Tone.FAINT,
-            )
-        )
+        notes.append(Line(f"{plural(hidden, 'more level', 'adds')} less; -v shows all.", Tone.FAINT))
     old, new = (sum(getattr(one, which) for one in column.levels) for which in ("old", "new"))
     names = (column.name, "old", "new")
     if report.by is not None:

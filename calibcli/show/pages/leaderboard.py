@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from calibcli.names import GAVE_ZERO
-from calibcli.options.numerals import percent, plural
+from calibcli.options.numerals import agreeing, percent, plural
 from calibcli.reports.leaderboard import PAIRWISE, Contrast, GroupBoards, LeaderboardReport, Ranking, Standing
 from calibcli.show import pages
 from calibcli.show.blocks import Block, Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
@@ -246,7 +246,7 @@ def _gate(report: LeaderboardReport) -> Paragraph:
     reference = quoted(report.reference or "")
     if report.worse_by:
         worse = listed(map(quoted, report.worse_by))
-        verb = "is" if len(report.worse_by) == 1 else "are"
+        verb = agreeing(len(report.worse_by), "is")
         each = percent((1.0 - report.confidence) / 2.0)
         error = f"If none is worse, each gated measure still fails with probability at most about {each}."
         line = f"FAIL  {worse} {verb} shown to be worse than {reference}."

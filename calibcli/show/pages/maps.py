@@ -156,8 +156,7 @@ def fit_classes_page(report: ClassFitReport) -> Page:
 def _fit_prediction(report: ClassFitReport) -> str:
     if report.keeps_prediction:
         return "no row can change its predicted class"
-    rows = plural(report.changed, "fit row")
-    return f"{rows} {'has' if report.changed == 1 else 'have'} another predicted class than before"
+    return f"{plural(report.changed, 'fit row', 'has')} another predicted class than before"
 
 
 # Of so many columns and files it is said why rows have no probability.
@@ -231,8 +230,7 @@ def _column_words(columns: tuple[str, ...]) -> str:
 def _applied_prediction(classes: ClassesApplied) -> str:
     if classes.keeps_prediction:
         return f"the same as before: {classes.method.value} keeps the predicted class of every row"
-    has = "has" if classes.changed == 1 else "have"
-    return f"{plural(classes.changed, 'row')} {has} another predicted class"
+    return f"{plural(classes.changed, 'row', 'has')} another predicted class"
 
 
 def _class_repairs(classes: ClassesApplied) -> list[Line]:

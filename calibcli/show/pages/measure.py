@@ -1016,5 +1016,5 @@ def _left_out(view: ViewSummary) -> str:
     few = {key: rows for key, rows in view.left_out.items() if rows}
     parts = [pages.left_out_words(few, view.least_rows, one="class", many="classes")] if few else []
     if never:
-        parts.append(f"{count(never)} {'class is' if never == 1 else 'classes are'} never predicted")
+        parts.append(f"{plural(never, 'class', 'is')} never predicted")
     return "; ".join(parts)

@@ -279,7 +279,7 @@ def _own_lines(state: StateSummary, measure: str) -> list[Line]:
     if out:
         few = [f"{words.quoted(one)} ({words.four(error.value)})" for one, error in out]
         shown = words.first_of(few, _MOST_BATCHES)
-        many = "1 batch stands out" if len(out) == 1 else f"{words.count(len(out))} batches stand out"
+        many = f"{plural(len(out), 'batch', 'stands')} out"
         why = "at most 1 of 1,000 calibrated batches has such an error"
         lines.append(Line(f"note: {many}: {shown}; {why}", Tone.NOTE))
     return lines

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from calibcli.codec import ABSENT, HIDDEN, INLINE, LATELY, AnyNumber, Chance, Declared, Fraction, Key
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, Bound, Relation, Target, VerdictName
-from calibcli.options.numerals import in_full
+from calibcli.options.numerals import in_full, plural
 from calibcli.options.rules import Rule
 from calibcli.stats.table.bins import Bins, may_be_discrete
 from calibcli.stats.table.grid import Table
@@ -417,8 +417,7 @@ def fewer_rows(rows: int, *, least: int) -> str | None:
     """Return why so few rows are not judged, whatever their labels, or None."""
     if rows >= least:
         return None
-    counted = "1 row is" if rows == 1 else f"{rows:,} rows are"
-    return f"{counted} {FEWER} {least:,}"
+    return f"{plural(rows, 'row', 'is')} {FEWER} {least:,}"
 
 
 def too_few_counted(rows: int, ones: int, *, least: int) -> str | None:
@@ -429,6 +428,5 @@ def too_few_counted(rows: int, ones: int, *, least: int) -> str | None:
     rarer = min(ones, rows - ones)
     if rarer < LEAST_RARER:
         label = 1 if ones <= rows - ones else 0
-        counted = "1 row has" if rarer == 1 else f"{rarer:,} rows have"
-        return f"{counted} label {label}, fewer than {LEAST_RARER}"
+        return f"{plural(rarer, 'row', 'has')} label {label}, fewer than {LEAST_RARER}"
     return None

@@ -8,6 +8,7 @@ import numpy as np
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, LEAST_CHANCE, LEAST_TWIN_ROWS, MOST_IDENTITIES, IdKind
+from calibcli.options.numerals import plural
 from calibcli.stats.gates.any_time import Epoch
 from calibcli.stats.gates.cells import Sums, sums_of
 from calibcli.stats.gates.state import Batch, Fingerprints, GateState, differences
@@ -334,7 +335,7 @@ def _refuse_twice(states: Sequence[tuple[str, GateState]]) -> None:
     twice = sorted(key for key, count in times.items() if count > 1)
     if twice:
         where = [path for path, state in states if state.knows(twice[0]) is not None]
-        counted = "1 batch is" if len(twice) == 1 else f"{len(twice):,} batches are"
+        counted = plural(len(twice), "batch", "is")
         msg = f"{counted} in more than one state; the first is {twice[0]!r}, in {' and '.join(where)}"
         raise InputProblem(msg, "every row counts once; if these are different rows, name them with --batch")
     if not states[0][1].terms.by_id:
@@ -344,7 +345,7 @@ def _refuse_twice(states: Sequence[tuple[str, GateState]]) -> None:
     again = ids[counts > 1]
     if again.size:
         where = [path for path, state in states if np.isin(again[0], state.ids)]
-        counted = "1 row is" if again.size == 1 else f"{again.size:,} rows are"
+        counted = plural(again.size, "row", "is")
         msg = f"{counted} in more than one state by their identity; the first in {' and '.join(where)}"
         raise InputProblem(msg, "every row counts once: count the rows of one of them into the other")
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from calibcli.names import MeasureName, Target, VerdictName
-from calibcli.options.numerals import rough_percent
+from calibcli.options.numerals import agreeing, plural, rough_percent
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.proportion import hoeffding_deviation, rate_bounds, unseen_share
 from calibcli.stats.gates.claim import ONE_LOOK, Bounds, Claim, Ground, RowsNeeded, Verdict
@@ -150,8 +150,7 @@ def _thin_value(sums: BinnedTable, claim: Claim, *, delta: float) -> str | None:
     while enough - low > max(1, enough // 100):
         middle = (low + enough) // 2
         low, enough = (middle, enough) if _reach(score, middle, delta=delta) > claim.limit else (low, middle)
-    have = "1 row" if rows == 1 else f"{rows:,} rows"
-    return f"the value {score:.4g} has {have} and needs about {enough:,}, even if it is right"
+    return f"the value {score:.4g} has {plural(rows, 'row')} and needs about {enough:,}, even if it is right"
 
 
 def _reach(score: float, rows: int, *, delta: float) -> float:
@@ -169,7 +168,7 @@ def _unseen(table: Table, outputs: tuple[float, ...] | None) -> str | None:
         return None
     named = ", ".join(f"{one:.4g}" for one in missing[:3].tolist())
     more = ", ..." if missing.size > 3 else ""
-    have = "has" if missing.size == 1 else "have"
+    have = agreeing(missing.size, "has")
     return f"{missing.size} of the {len(outputs)} outputs of the recalibrator {have} no rows ({named}{more})"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from calibcli.names import Binning, MeasureName, Target
+from calibcli.options.numerals import plural
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_any_time, stakes_for_one_look
 from calibcli.stats.bounds.means import bounded_differences, empirical_bernstein
@@ -279,7 +280,7 @@ def sweep_ece(table: Table) -> Estimate:
     stopped = (f"stopped at {MOST_BINS:,} bins, where rates did not fall yet",) if count > MOST_BINS else ()
     value = float(np.abs(segment_sums(residuals(table), starts)).sum()) / float(table.weight.sum())
     bins = starts.size - 1
-    described = f"{bins:,} equal-mass {'bin' if bins == 1 else 'bins'}, swept"
+    described = f"{plural(bins, 'equal-mass bin')}, swept"
     if bins == table.distinct:
         described = "each distinct score by itself, swept"
     return Estimate.of(

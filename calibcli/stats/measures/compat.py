@@ -9,6 +9,7 @@ import numpy as np
 
 from calibcli.errors import NotConverged
 from calibcli.names import GAVE_ZERO, CompatTool, MeasureName, TestName
+from calibcli.options.numerals import plural
 from calibcli.stats.measures import rate_of
 from calibcli.stats.measures.scores import certain_and_wrong
 from calibcli.stats.numerics import normal_quantile
@@ -539,8 +540,7 @@ def _cost(wrong: int) -> str:
     """Return what scores of 0 and 1 that were wrong add."""
     if not wrong:
         return ""
-    rows = "1 row" if wrong == 1 else f"{wrong:,} rows"
-    return f": {-math.log(CLIP):.2f} for each of {rows} that {GAVE_ZERO}, infinity here"
+    return f": {-math.log(CLIP):.2f} for each of {plural(wrong, 'row')} that {GAVE_ZERO}, infinity here"
 
 
 def _brier(table: ScoreTable) -> float:

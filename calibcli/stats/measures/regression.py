@@ -7,6 +7,7 @@ import numpy as np
 from calibcli.errors import NotConverged
 from calibcli.names import MeasureName, RecalibratorName, Target
 from calibcli.options.fitting import FitOptions
+from calibcli.options.numerals import plural
 from calibcli.stats.bounds import Interval
 from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, UNKNOWN, Estimate, Reference
 from calibcli.stats.measures.bias import interval_of_bias
@@ -259,8 +260,7 @@ def fitted_line(points: newton.Labelled, table: Table) -> Solution:
 
 def limited_words(rows: int) -> list[str]:
     """Return the sentence about rows whose logit was limited, if there are any."""
-    these = "1 row lies" if rows == 1 else f"{rows:,} rows lie"
-    return [f"{these} within 2^-53 of 0 or 1: limited inside the logit"] if rows else []
+    return [f"{plural(rows, 'row', 'lies')} within 2^-53 of 0 or 1: limited inside the logit"] if rows else []
 
 
 def _scatter(profile: Profile, best: Solution) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from calibcli.codec import Between, Declared, Node
 from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
+from calibcli.options.numerals import plural
 from calibcli.stats.recalibrators import Recalibrator, checked_scores, newton
 from calibcli.stats.table import Booleans, Floats, Integers
 from calibcli.stats.table.again import Rows
@@ -137,7 +138,7 @@ class Record(Declared):
 
 def limited_words(rows: int) -> tuple[str, ...]:
     """Say that the scores of so many fit rows were limited."""
-    have = "1 fit row has" if rows == 1 else f"{rows:,} fit rows have"
+    have = plural(rows, "fit row", "has")
     return (f"{have} a score within 2^-53 of 0 or 1; it was limited inside the logit.",) if rows else ()
 
 

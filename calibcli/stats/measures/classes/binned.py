@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibcli.names import ClassMeasure, Target
-from calibcli.options.numerals import in_full
+from calibcli.options.numerals import in_full, plural
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_one_look
 from calibcli.stats.bounds.proportion import deviation_of_a_mean, hoeffding_deviation, mean_absolute_deviation
@@ -453,7 +453,7 @@ def _rough(alone: int, at_most: float, interval: Interval) -> list[str]:
     """Return that an interval is rough where rows alone in their bin may hide more than its upper end."""
     if at_most <= interval.ends[1] ** 2:
         return []
-    return [f"rough: {alone:,} row{'s' * (alone != 1)} alone in a bin may hide a larger error"]
+    return [f"rough: {plural(alone, 'row')} alone in a bin may hide a larger error"]
 
 
 def _weights(views: ClassViews) -> tuple[Floats, str]:

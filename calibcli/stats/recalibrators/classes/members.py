@@ -8,6 +8,7 @@ import numpy as np
 from calibcli.codec import HIDDEN, Declared, Node
 from calibcli.errors import InputProblem
 from calibcli.names import ClassMethod, EndsOf, OutputSum, ViewName
+from calibcli.options.numerals import plural
 from calibcli.stats.recalibrators import Recalibrator, values_of
 from calibcli.stats.recalibrators.classes import (
     ClassFitOptions,
@@ -117,10 +118,8 @@ class Members(Declared):
         listed = ", ".join(repr(name) for name in self.sharing[:_LISTED])
         more = len(self.sharing) - _LISTED
         names = f"{listed} and {more:,} more" if more > 0 else listed
-        who = "class has" if len(self.sharing) == 1 else "classes have"
-        sentence = (
-            f"{len(self.sharing):,} {who} too few fit rows for a map of their own and share one: {names}"
-        )
+        have = plural(len(self.sharing), "class", "has")
+        sentence = f"{have} too few fit rows for a map of their own and share one: {names}"
         return (sentence, *each)
 
     def apart(self, score: Floats, place: Integers) -> Floats:
@@ -144,7 +143,7 @@ def notes_of(maps: Mapping[str, Recalibrator]) -> tuple[str, ...]:
     said = [f"{name}: {note}" for name, note in noted[:_LISTED]]
     others = len({name for name, _ in noted[_LISTED:]})
     if others:
-        said.append(f"{others:,} more {'map has' if others == 1 else 'maps have'} such notes")
+        said.append(f"{plural(others, 'more map', 'has')} such notes")
     return tuple(said)
 
 
