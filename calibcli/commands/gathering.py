@@ -97,6 +97,7 @@ def summary_of_input(
         notes.append("weights were taken as importance weights; --weights-are frequency for repeated rows")
     # Notes of several parts stand side by side, each of the same words once.
     shown = shown_path(files[0]) + (f" and {len(files) - 1:,} more" if len(files) > 1 else "")
+    notes += [f"{shown}: {one}" for one in findings.alike]
     if findings.weightless:
         notes.append(f"{shown}: {weightless_words(findings.weightless)}")
     lacking = {FaultKind.MISSING_SCORE if kind in _OF_SCORES else kind for kind, _ in findings.missing}

@@ -27,13 +27,17 @@ OTHERS = "other texts"
 # Enough different groups to share out to as many folds as there may be.
 MOST_GROUPS = 100
 
+# Texts that differ from a value of --where in capitals alone.
+MOST_ALIKE = 3
+
 # What the first different ones are kept of, and how many: with groups it matters how many there are.
-Listed = Literal["labels", "others", "groups", "pooled"]
+Listed = Literal["labels", "others", "groups", "pooled", "alike"]
 _FIRST: Mapping[Listed, int] = {
     "labels": MOST_LABELS + 1,
     "others": MOST_LABELS + 1,
     "groups": MOST_GROUPS,
     "pooled": MOST_POOLED,
+    "alike": MOST_ALIKE,
 }
 
 # Whole numbers below this are exact as doubles, and so is a sum of them that does not reach it.
@@ -138,6 +142,8 @@ class Findings:
         normalised: Rows of several classes divided by the sum of their probabilities, on request.
         tied: Rows where several classes are the most probable.
         elsewhere: Rows that predict another class than the one that is looked at.
+        alike: What there is to say of the first `MOST_ALIKE` texts that differ from a value of a condition in
+            capitals alone.
         unselected: Rows left out by a condition or a draw.
         weightless: Rows used whose weight is 0.
         pooled_rows: Rows of groups that a fit has not seen, which took the map of all rows, on request.
@@ -175,6 +181,7 @@ class Findings:
     normalised: int = 0
     tied: int = 0
     elsewhere: int = 0
+    alike: dict[str, None] = field(default_factory=dict)
     unselected: int = 0
     weightless: int = 0
     pooled_rows: int = 0

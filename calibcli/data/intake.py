@@ -236,9 +236,11 @@ class Intake:
         """Find out which rows of a batch are asked for."""
         rows = self._resolved.rows
         if rows.chooses:
+            alike: dict[str, None] = {}
             self._requested = rows.of(
-                batch, first_row=self._before, shown=self.shown, decimal=self._resolved.decimal
+                batch, first_row=self._before, shown=self.shown, decimal=self._resolved.decimal, alike=alike
             )
+            self.findings.note_first("alike", alike)
         if self._requested is not None:
             self.findings.unselected += batch.num_rows - int(np.count_nonzero(self._requested))
 

@@ -30,8 +30,12 @@ def satisfied(
     first_row: int,
     shown: str,
     decimal: str = ".",
+    alike: dict[str, None] | None = None,
 ) -> Booleans:
-    """Return which rows satisfy all conditions, shape (n,); none does whose value is missing."""
+    """Return which rows satisfy all conditions, shape (n,); none does whose value is missing.
+
+    What is to be said of texts that differ from a value in capitals alone is added to `alike`.
+    """
     found, kept = np.ones((2, batch.num_rows), np.bool_)
     unsaid: list[tuple[Condition, Booleans]] = []
     for one in conditions:
@@ -43,8 +47,11 @@ def satisfied(
         if _is_typed(column):
             met = odd = _by_entry(column, partial(_of_type, condition=one, shown=shown))
         else:
-            met, odd = _of_texts(column, one, shown=shown, decimal=decimal)
+            met, odd, others = _of_texts(column, one, shown=shown, decimal=decimal)
             unsaid.append((one, odd))
+            if alike is not None:
+                said = f"is another value than --where {one.text!r} names: is it meant to be the same?"
+                alike |= dict.fromkeys(f"{text!r} {said}" for text in others)
         found &= met
         kept &= met | odd
     # A row that another condition leaves out is not checked.
@@ -108,8 +115,12 @@ def _of_type(column: Column, *, condition: Condition, shown: str) -> Booleans:
     return found
 
 
-def _of_texts(column: Column, condition: Condition, *, shown: str, decimal: str) -> tuple[Booleans, Booleans]:
-    """Return which texts satisfy a condition, and of which it cannot be said: every different one once."""
+def _of_texts(
+    column: Column, condition: Condition, *, shown: str, decimal: str
+) -> tuple[Booleans, Booleans, list[str]]:
+    """Return which texts satisfy a condition, of which it cannot be said, and those that differ from a value
+    in capitals alone: every different one is looked at once.
+    """
     kind = value_type(column.type)
     if pa.types.is_boolean(kind):
         _refuse_untrue(condition, shown)
@@ -120,7 +131,17 @@ def _of_texts(column: Column, condition: Condition, *, shown: str, decimal: str)
     odd = np.array([one is None for one in verdicts], np.bool_)[groups.code]
     found = np.array([bool(one) for one in verdicts], np.bool_)[groups.code]
     there = True if groups.missing is None else ~groups.missing
-    return found & there, odd & there
+    return found & there, odd & there, _alike(groups.names(), condition)
+
+
+def _alike(texts: Sequence[str], condition: Condition) -> list[str]:
+    from calibcli.data.columns import folded
+
+    if condition.sign not in _BY_EQUALITY:
+        return []
+    values = {value.text.strip() for value in condition.values}
+    wanted = {folded(value) for value in values}
+    return [text for text in texts if text not in values and folded(text) in wanted]
 
 
 def _verdicts(texts: Sequence[str], condition: Condition, *, decimal: str) -> list[bool | None]:
@@ -234,14 +255,22 @@ class FileSelection:
         return tuple(dict.fromkeys(one.column for one in self.conditions))
 
     def of(
-        self, batch: "pa.RecordBatch", *, first_row: int, shown: str, decimal: str = "."
+        self,
+        batch: "pa.RecordBatch",
+        *,
+        first_row: int,
+        shown: str,
+        decimal: str = ".",
+        alike: dict[str, None] | None = None,
     ) -> "Booleans | None":
         """Return which rows of a batch are read, shape (n,); None for all."""
         drawn = None if self.sampling is None else self.sampling.taken(first_row, batch.num_rows)
         if not self.conditions:
             return drawn
 
-        found = satisfied(batch, self.conditions, first_row=first_row, shown=shown, decimal=decimal)
+        found = satisfied(
+            batch, self.conditions, first_row=first_row, shown=shown, decimal=decimal, alike=alike
+        )
         return found if drawn is None else found & drawn
 
     def first_of(self, batches: "Iterator[pa.RecordBatch]", first_row: int) -> "Iterator[pa.RecordBatch]":
