@@ -159,7 +159,7 @@ def test_gate_fails_for_what_was_asked(run: Run, zoo: dict[str, Path]) -> None:
         [f"class={one}" for one in ZOO],
     )
     page = run("compare", *words, "--view", "one-vs-rest").out
-    assert "is shown to be worse by brier and log_loss in class=ant, class=bee and class=cat." in page
+    assert "is shown to be worse by Brier score and log loss in class=ant, class=bee and class=cat." in page
     one = compared(run, *words, "--view", "top-label", "--class", "cat", code=1)["gate"]
     assert one["worse_by"] == ["brier", "log_loss"]
     kept = compared(run, *words, "--metric", "accuracy")["gate"]

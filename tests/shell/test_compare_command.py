@@ -30,7 +30,7 @@ def two(tmp_path: Path) -> Path:
 def test_worse_fails_the_gate_and_only_with_the_flag(run: Run, two: Path) -> None:
     """Exit 1 means shown to be worse; better, or unasked, is 0."""
     worse = run("compare", two, "-s", "a", "-s", "b", "-y", "label", "--fail-if-worse", code=1)
-    assert "FAIL  b is shown to be worse by brier and log_loss." in worse.out
+    assert worse.out.startswith("FAIL  b is shown to be worse by Brier score and log loss.\n")
     assert run("compare", two, "-s", "a", "-s", "b", "-y", "label").code == 0
     better = run("compare", two, "-s", "b", "-s", "a", "--fail-if-worse", code=0)
     assert "a is better" in better.out

@@ -124,7 +124,11 @@ def test_clusters_are_said_and_bounds_refused(run: Run, three: Path) -> None:
     assert " % of all may be unlike any of these\n" in ended.out
     assert "exact bounds need independent rows" in ended.out
     assert "large-sample; the population" in ended.out
-    assert "no test: rows of one cluster are dependent" in ended.out
+    # Of the tests that nobody asked for a line is enough, and no table of none.
+    assert "\nNo test: rows of one cluster are dependent" in ended.out
+    assert "spiegelhalter" not in ended.out
+    asked = run("measure", three, "-s", "a", "-y", "label", "--cluster", "site", "-m", "kuiper", code=0)
+    assert "no test: rows of one cluster are dependent" in asked.out
     assert "every cluster has one row" not in ended.out
 
 

@@ -58,6 +58,7 @@ def compare_page(report: CompareReport, *, verbose: bool) -> Page:
         title = paragraph(Line("All classes together", Tone.TITLE))
         together = (title, _differences(report, classes.comparisons))
     return (
+        *gate,
         pages.answer_paragraph(report),
         top,
         *tables,
@@ -65,7 +66,6 @@ def compare_page(report: CompareReport, *, verbose: bool) -> Page:
         *_both(report, verbose=verbose),
         *each,
         *meanings,
-        *gate,
     )
 
 
@@ -156,12 +156,12 @@ def _gate(report: CompareReport) -> Paragraph:
     if report.worse_by:
         each = percent((1.0 - report.confidence) / 2.0)
         error = f"If it is no worse, each gated measure still fails with probability at most about {each}."
-        worse = words.listed(name.value for name in report.worse_by)
+        worse = words.listed(words.field_name(name.value) for name in report.worse_by)
         line = f"FAIL  {second} is shown to be worse by {worse}{_where(report)}."
         return paragraph(Line(line, Tone.FAIL), error)
     gated = [one for _, one in report.gated]
-    judged = words.listed(dict.fromkeys(one.name.value for one in gated if not _blind(one)))
-    blind = words.listed(dict.fromkeys(one.name.value for one in gated if _blind(one)))
+    judged = words.listed(dict.fromkeys(words.field_name(one.name) for one in gated if not _blind(one)))
+    blind = words.listed(dict.fromkeys(words.field_name(one.name) for one in gated if _blind(one)))
     by = f" by {judged}" if judged else ""
     without = [f"There is no interval for {blind}, so it is not part of this verdict."] if blind else []
     return paragraph(

@@ -30,11 +30,11 @@ def drift_page(report: DriftReport, *, verbose: bool) -> Page:
         rows = [*_rows("", report.old, total), Line(compared)]
     top = paragraph(*rows, *note_lines(report.notes))
     return (
+        *(() if report.gate is None else (_gate(report.gate, report),)),
         answer_paragraph(report),
         top,
         _columns(report),
         *(_levels(one, report, verbose=verbose) for one in shown),
-        *(() if report.gate is None else (_gate(report.gate, report),)),
     )
 
 

@@ -63,7 +63,7 @@ def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
     blocks = [block for one in report.rankings for block in _ranking(one, report, verbose=verbose)]
     gate = () if report.gate is None else (_gate(report),)
     groups = () if report.groups is None else _group_blocks(report, report.groups)
-    return (pages.answer_paragraph(report), top, *blocks, *groups, *gate)
+    return (*gate, pages.answer_paragraph(report), top, *blocks, *groups)
 
 
 def _group_blocks(report: LeaderboardReport, groups: GroupBoards) -> tuple[Block, ...]:

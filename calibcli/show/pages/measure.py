@@ -36,6 +36,7 @@ from calibcli.show.blocks import (
     Line,
     Listing,
     Page,
+    Paragraph,
     Tone,
     grid_of,
     paragraph,
@@ -583,7 +584,7 @@ def number_blocks(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...]:
         blocks.append(_measures(report, report.measures, verbose=verbose))
         blocks.extend(other_bounds(report))
     if report.tests:
-        blocks.append(_tests(report, verbose=verbose))
+        blocks.append(_no_tests(report) or _tests(report, verbose=verbose))
     return tuple(blocks)
 
 
@@ -850,6 +851,15 @@ def _how(estimate: Estimate | ClassEstimate, report: MeasureReport) -> str:
     if interval.confidence != report.confidence:
         parts.append(f"at {percent(interval.confidence)}")
     return "; ".join(parts)
+
+
+def _no_tests(report: MeasureReport) -> Paragraph | None:
+    """Return why there are none, in a line, where nobody asked for one and the reason is the same for all."""
+    why = {_p_how(one, verbose=False) for one in report.tests}
+    if report.selected or len(why) != 1 or any(one.p_value is not None for one in report.tests):
+        return None
+    (reason,) = why
+    return paragraph(Line(f"{reason[:1].upper()}{reason[1:]}.", Tone.FAINT))
 
 
 def _tests(report: MeasureReport, *, verbose: bool) -> Grid:
