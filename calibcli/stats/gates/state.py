@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import reduce
 from operator import add
 from typing import Annotated, ClassVar, Self
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -230,7 +231,8 @@ def own_error(sums: Sums, partition: Partition) -> OwnError:
         gaps = np.abs(segment_sums(ones - expected, starts))
         return np.asarray(np.minimum(gaps.sum(axis=-1) / table.total_rows, 1.0))
 
-    generator = stream(0, Purpose.BATCH)
+    # Numbers that all batches share would make those of one kind stand out too often, or too seldom.
+    generator = stream(0, Purpose.BATCH, crc32(np.stack((rows, table.positive_rows)).tobytes()))
     drawn = np.sort(errors(generator.binomial(rows, table.score, size=(_DRAWS, rows.size))))
     # Of a calibrated batch every rank among its own draws is as probable as any other.
     usual = drawn[round(0.95 * (_DRAWS + 1)) - 1]
