@@ -282,7 +282,8 @@ def gather(
         resolved = choose_columns(fragments, columns)
         if columns.rows.counted:
             fragments, resolved = with_rows(fragments, resolved, columns.rows, engine=engine)
-        work = TallyWork(limit, Signals(), gather_request=gather_request)
+        several = fragments[0].path != fragments[-1].path
+        work = TallyWork(limit, Signals(), gather_request=gather_request, by_file=several)
         with progress(len(fragments)) as advance:
             tables, findings, extras = _reduced(pieces_of(fragments, resolved), work, engine, advance=advance)
     files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
@@ -303,7 +304,9 @@ def gather(
         _compare_ranks(extras, _Ranked(replace(gather_request, ranked=ranked), tables), again)
     return Gathered(
         tables,
-        summary_of_input(files, first, findings, notes=(*found.notes(), *fault_words.note_without(findings))),
+        summary_of_input(
+            files, first, findings, notes=(*found.notes(), *fault_words.notes_of_files(findings))
+        ),
         first,
         extras,
         len(findings.groups),
@@ -422,6 +425,9 @@ def _close(of_file: Findings, last: Piece, *, total: Findings) -> None:
     lacking = fault_words.never_positive(of_file, last.columns, shown=shown)
     if problem is None and lacking is not None:
         of_file.without.append(f"{lacking.message}: {lacking.hint}")
+    of_file.files = 1
+    for said in fault_words.odd_scores(of_file, last.columns):
+        of_file.note_unlike(said, shown)
     total.add(of_file)
     problem = problem or fault_words.too_many(total, last.columns, shown=shown) or fault_words.mixed(total)
     if problem is not None:

@@ -19,6 +19,7 @@ from calibcli.data.faults import (
     Fault,
     FaultKind,
     Findings,
+    ScoreSums,
 )
 from calibcli.data.groups import MemberColumn
 from calibcli.errors import InputProblem
@@ -80,12 +81,66 @@ def other_outcome(findings: Findings, resolved: ResolvedColumns, *, shown: str) 
     return InputProblem(msg, f"leave out --positive, or pass --positive {shlex.quote(given)}")
 
 
-def note_without(findings: Findings) -> tuple[str, ...]:
-    """Return a note on the files of which no label is the one that `--positive` says, or nothing."""
-    if not findings.without:
-        return ()
-    first, *others = findings.without
-    return (f"{first}; and so in {len(others):,} more" if others else first,)
+def notes_of_files(findings: Findings) -> tuple[str, ...]:
+    """Return notes on files of which no label is the one that `--positive` says, and whose scores are unlike
+    those of other files.
+    """
+    said = []
+    if findings.without:
+        first, *others = findings.without
+        said = [f"{first}; and so in {len(others):,} more" if others else first]
+    # What is so in every file is told of all rows together.
+    unlike = {what: found for what, found in findings.unlike.items() if found[1] < findings.files}
+    for what, (shown, files) in unlike.items():
+        said.append(f"{shown}{'' if files == 1 else f' and {files - 1:,} more'}: {what}")
+    return tuple(said)
+
+
+# Of files of fewer rows or labels, and by fewer standard errors, nothing is said: there may be many files.
+_FEWEST_ROWS, _FEWEST_OF_LABEL, _ERRORS, _CLEARLY = 100, 10, 5.0, 0.02
+# So many times the events that percentages expect are rather those that probabilities do.
+_TIMES = 10.0
+_PERCENT_THERE = (
+    "no score is above 1 there, unlike in other files, and all were read as percentages: if they are "
+    "probabilities, read such files by themselves"
+)
+_LOGITS_THERE = (
+    "every score lies in [0, 1] there, unlike in other files, and all were read as log-odds: if they are "
+    "probabilities, read such files by themselves"
+)
+_REVERSED_THERE = (
+    "the higher the score, the rarer label 1 there, unlike in other files: is the outcome coded in reverse?"
+)
+# Log-odds of 0 and of 1 as probabilities.
+_HALF, _OF_ONE = 0.5, 1.0 / (1.0 + math.exp(-1.0))
+
+
+def odd_scores(findings: Findings, resolved: ResolvedColumns) -> list[str]:
+    """Return what there is to say of the scores of a file if those of others are otherwise: that they seem to
+    be on another scale, and that they rank the wrong way.
+    """
+    said = []
+    for place, one in findings.scores.items():
+        if one.rows >= _FEWEST_ROWS and _FEWEST_OF_LABEL <= one.ones <= one.rows - _FEWEST_OF_LABEL:
+            column = f"column {resolved.scores[place]!r}: " if resolved.others else ""
+            said += [f"{column}{what}" for what in _odd_scores(one, resolved.requested.read_as)]
+    return said
+
+
+def _odd_scores(one: ScoreSums, scale: Scale) -> list[str]:
+    said = []
+    far = abs(one.ones - one.total) > _ERRORS * math.sqrt(one.total)
+    above = 1.0 + SUM_TOLERANCE**2
+    if scale is Scale.PERCENT and one.highest <= above / 100.0 and far and one.ones > _TIMES * one.total:
+        said.append(_PERCENT_THERE)
+    if scale is Scale.LOGIT and one.lowest >= _HALF and one.highest <= _OF_ONE * above and far:
+        said.append(_LOGITS_THERE)
+    mean, zeros = one.total / one.rows, one.rows - one.ones
+    spread = math.sqrt(max(one.squares / one.rows - mean**2, 0.0))
+    below = (one.total - one.of_ones) / zeros - one.of_ones / one.ones
+    if below > max(_CLEARLY, _ERRORS * spread * math.sqrt(1.0 / zeros + 1.0 / one.ones)):
+        said.append(_REVERSED_THERE)
+    return said
 
 
 def by_positive(requested: Columns) -> str:

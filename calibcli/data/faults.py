@@ -125,6 +125,41 @@ class RowSums:
         return self.lowest >= 0.0 and total - within <= self.least <= self.most <= total + within
 
 
+@dataclass(frozen=True, slots=True)
+class ScoreSums:
+    """Where the scores of a file lie, and beside which labels, as probabilities.
+
+    Args:
+        squares: The sum of their squares.
+        of_ones: The sum of those of label 1, of which there are `ones`.
+    """
+
+    rows: int
+    ones: int
+    lowest: float
+    highest: float
+    total: float
+    squares: float
+    of_ones: float
+
+    @classmethod
+    def of(cls, score: Floats, label: Booleans) -> "ScoreSums":
+        """Return those of some rows, at least one."""
+        own, sums = score[label], (float(score.sum()), float(score @ score))
+        return cls(score.size, own.size, float(score.min()), float(score.max()), *sums, float(own.sum()))
+
+    def joined(self, later: "ScoreSums") -> "ScoreSums":
+        return ScoreSums(
+            self.rows + later.rows,
+            self.ones + later.ones,
+            min(self.lowest, later.lowest),
+            max(self.highest, later.highest),
+            self.total + later.total,
+            self.squares + later.squares,
+            self.of_ones + later.of_ones,
+        )
+
+
 @dataclass(slots=True)
 class Findings:
     """What reading has found out about the values of a file, or of a part of it.
@@ -158,6 +193,10 @@ class Findings:
         bare: Scores of at most 1 that were read as percentages and have no such sign.
         soft: Rows used whose label is a number between 0 and 1, and not the positive one.
         without: What there is to say of each file of which no label is the positive one.
+        scores: Where the scores of a file lie, by place among the score columns; only where there are several
+            files, and rows do not count for more or less.
+        files: How many files there are.
+        unlike: What there is to say of the scores of single files, and the first of these and how many.
         sums: What rows of several classes that are read as logits sum to; None where there are none.
         hard_scores: Whether every score beside labels that are neither 0 nor 1 is 0 or 1, as labels are.
         phrases: Scores in words that stand for no number, the first `MOST_PHRASES`, by place among the score
@@ -195,6 +234,9 @@ class Findings:
     bare: int = 0
     soft: int = 0
     without: list[str] = field(default_factory=list)
+    scores: dict[int, ScoreSums] = field(default_factory=dict)
+    files: int = 0
+    unlike: dict[str, tuple[str, int]] = field(default_factory=dict)
     sums: RowSums | None = None
     hard_scores: bool = True
     counted_classes: bool = False
@@ -241,6 +283,15 @@ class Findings:
     def note_sums(self, sums: RowSums) -> None:
         self.sums = sums if self.sums is None else self.sums.joined(sums)
 
+    def note_scores(self, place: int, scores: ScoreSums) -> None:
+        earlier = self.scores.get(place)
+        self.scores[place] = scores if earlier is None else earlier.joined(scores)
+
+    def note_unlike(self, said: str, shown: str, *, files: int = 1) -> None:
+        """Add that something is to be said of some files, after those noted so far."""
+        first, earlier = self.unlike.get(said, (shown, 0))
+        self.unlike[said] = first, earlier + files
+
     def kinds_of(self, column: str | None) -> frozenset[IdKind]:
         """Return what the values of a column that tells rows apart are written as."""
         found = (
@@ -270,6 +321,10 @@ class Findings:
         self.signed |= later.signed
         self.hard_scores &= later.hard_scores
         self.counted_classes |= later.counted_classes
+        for place, scores in later.scores.items():
+            self.note_scores(place, scores)
+        for said, (shown, files) in later.unlike.items():
+            self.note_unlike(said, shown, files=files)
         if later.sums is not None:
             self.note_sums(later.sums)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from calibcli.ahead import made_ahead
 from calibcli.data.columns import ResolvedColumns
-from calibcli.data.faults import Findings
+from calibcli.data.faults import Findings, ScoreSums
 from calibcli.data.fragments import Piece, batches_of
 from calibcli.data.groups import OfMembers, OfSegments
 from calibcli.data.intake import Intake, Rows
@@ -420,12 +420,14 @@ class TallyWork:
     Args:
         onto: Tables that rows are added to as they come, for fragments taken one by one; None for tables
             of each fragment's own.
+        by_file: Whether it is looked at where the scores of each file lie.
     """
 
     limit: int | None
     signals: Signals
     onto: Mapping[str, RunningTable] | None = None
     gather_request: GatherRequest = NOTHING
+    by_file: bool = False
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -462,6 +464,8 @@ class TallyWork:
                     for key, change in gather_request.transforms.items()
                 }
                 extras.add(rows, seen, resolved)
+                if self.by_file:
+                    _note_scores(intake.findings, rows)
                 if rows.group is not None and gather_request.folds:
                     fold = rows.group.folds(gather_request.folds, seed=gather_request.seed)
                     for place, key in enumerate(gather_request.fold_keys):
@@ -474,6 +478,14 @@ class TallyWork:
             intake.findings,
             extras,
         )
+
+
+def _note_scores(findings: Findings, rows: Rows) -> None:
+    """Note where scores lie that are those of one row each."""
+    alike = rows.counts is None and rows.weight is None and not rows.gaps
+    if alike and rows.classes is None and rows.score.size:
+        for place, score in enumerate((rows.score, *rows.others)):
+            findings.note_scores(place, ScoreSums.of(score, rows.label))
 
 
 def intake_of(resolved: ResolvedColumns, *, shown: str, first_row: int = 0) -> Intake:

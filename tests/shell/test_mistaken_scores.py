@@ -922,3 +922,44 @@ def test_a_baseline_of_another_label_or_class_is_said(
     ]
     assert [one for one in notes if "same rows" not in one] == [one for one in notes if said and said in one]
     assert said is None or any(said in one for one in notes)
+
+
+@pytest.mark.parametrize(
+    ("change", "scale", "said"),
+    [
+        (lambda score, label: (score, label), "percent", "no score is above 1 there, unlike in other files"),
+        (
+            lambda score, label: (score, label),
+            "logit",
+            "every score lies in [0, 1] there, unlike in other files",
+        ),
+        (lambda score, label: (score, 1 - label), "prob", "the higher the score, the rarer label 1 there"),
+        (lambda score, label: (score**2, label), "prob", None),
+        (lambda score, label: (100.0 * score**2, label), "percent", None),
+    ],
+)
+def test_a_file_unlike_the_others_is_said(
+    run: Run,
+    tmp_path: Path,
+    change: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
+    scale: str,
+    said: str | None,
+) -> None:
+    """On another scale, or with its labels reversed; what is so in all files is said of all rows."""
+    ways = {"prob": lambda p: p, "percent": lambda p: 100.0 * p, "logit": lambda p: np.log(p / (1.0 - p))}
+    rng, paths = np.random.default_rng(6), {}
+    for name in ("a", "b", "odd"):
+        score = rng.beta(1.0, 2.0, 300)
+        label = (rng.random(300) < score).astype(int)
+        found = change(score, label) if name == "odd" else (ways[scale](score), label)
+        paths[name] = in_csv(tmp_path / f"{name}.csv", dict(zip(("score", "label"), found, strict=True)))
+    asked = ("-s", "score", "-y", "label", "--scale", scale, "--json", "-m", "bias")
+
+    def unlike(*files: str) -> list[str]:
+        ran = run("measure", *map(paths.get, files), *asked, code=0)
+        return [one for one in json.loads(ran.out)["input"]["notes"] if "there, unlike" in one]
+
+    assert [f"{paths['odd']}: {said}" in one for one in unlike("a", "odd", "b")] == [True] * (
+        said is not None
+    )
+    assert unlike("a", "b") == unlike("odd") == []
