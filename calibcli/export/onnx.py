@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 import numpy as np
 
+from calibcli.data.faults import SUM_TOLERANCE
 from calibcli.errors import UsageProblem
 from calibcli.export.formula import (
     Curve,
@@ -248,9 +249,6 @@ def _round(count: int) -> "GraphProto":
     return helper.make_graph(inside.nodes, "shares", given, state("out"), inside.constants)
 
 
-_MOST_OFF = 1e-3
-
-
 def probabilities(graph: Graph, scores: str, scale: Scale) -> str:
     match scale:
         case Scale.PROB:
@@ -275,7 +273,7 @@ def refused_rows(graph: Graph, before: str) -> str:
     )
     total = graph.op("ReduceSum", before, graph.constant([1], np.int64), keepdims=0)
     off = graph.op("Abs", graph.op("Sub", total, graph.constant(1.0)))
-    fine = graph.op("LessOrEqual", off, graph.constant(_MOST_OFF))
+    fine = graph.op("LessOrEqual", off, graph.constant(SUM_TOLERANCE))
     return graph.op("Not", graph.op("And", graph.op("Cast", least, to=_BOOL), fine))
 
 

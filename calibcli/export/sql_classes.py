@@ -7,6 +7,7 @@ from typing import Self, assert_never
 
 import numpy as np
 
+from calibcli.data.faults import SUM_TOLERANCE
 from calibcli.errors import UsageProblem
 from calibcli.export import sql
 from calibcli.export.dialects import LEAST, SPELLINGS, Lists, TooLong, number, string
@@ -39,8 +40,6 @@ from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.table import Floats
 from calibcli.values import dataclass, replace
-
-_MOST_OFF = 1e-3
 
 # Expressions of several classes repeat themselves; beyond this steps are shorter, where a dialect has them.
 _LONG = 50_000
@@ -201,7 +200,7 @@ def _valid_row(text: sql.SqlText, before: list[Formula], scale: Scale) -> str:
     if scale is Scale.LOGIT:
         return inside
     off = text.of(minus(total(before), Number(1.0)))
-    return f"{inside} AND ABS({off}) <= {number(_MOST_OFF, text.dialect)}"
+    return f"{inside} AND ABS({off}) <= {number(SUM_TOLERANCE, text.dialect)}"
 
 
 def _in_range(text: sql.SqlText, scale: Scale) -> str:
@@ -562,7 +561,7 @@ def _in_stages(recalibrator: ClassRecalibrator, ask: sql.SqlAsk, origin: Origin)
         before = scores.written([probability(one, scale) for one in _each_score(count)]).kept()
     if scale is not Scale.LOGIT:
         whole = before.one(before.total)
-        valid += f" AND ABS({whole} - {stages.number(1.0)}) <= {stages.number(_MOST_OFF)}"
+        valid += f" AND ABS({whole} - {stages.number(1.0)}) <= {stages.number(SUM_TOLERANCE)}"
     after = _after(recalibrator, before)
     judged = before if recalibrator.keeps_prediction else after
     most = judged.one(judged.largest)

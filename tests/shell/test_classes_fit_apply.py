@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import shlex
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -311,6 +312,21 @@ def test_on_sum_and_on_range_are_honoured_and_counted(cal: Path, tmp_path: Path,
     assert "1 score outside [0, 1] moved to 0 or 1" in ran.err
     assert "1 row divided by the sum of its probabilities" in ran.err
     assert "In 2 rows several classes were the most probable; the first counts." in ran.err
+
+
+def test_three_decimals_sum_to_one_within_a_thousandth(cal: Path, tmp_path: Path, run: Run) -> None:
+    """0.999 and 1.001 do, though doubles find both farther away: a seventh of such rows were refused."""
+    path, code = tmp_path / "q.csv", tmp_path / "code.py"
+    run("export", cal, "--to", "python", "-o", code)
+    written: dict[str, Any] = {}
+    exec(code.read_text(), written)  # noqa: S102 - our own code
+    for last, fine in (("0.166", True), ("0.168", True), ("0.165", False), ("0.169", False)):
+        path.write_text(f"p_cat,p_dog,p_eel,p_fox,label\n0.333,0.333,0.167,{last},cat\n")
+        measured = run("measure", path, "--probs", "p_*", "--classes", ",".join(NAMES), "-m", "accuracy")
+        applied = run("apply", cal, path, "-o", tmp_path / f"{last}.csv")
+        assert [measured.code, applied.code] == ([0, 0] if fine else [3, 3]), measured.err
+        with nullcontext() if fine else pytest.raises(ValueError, match="sum to"):
+            written["calibrate"]([0.333, 0.333, 0.167, float(last)])
 
 
 def test_maps_take_no_rows_of_any_sum_and_what_they_write_can_be_measured(
