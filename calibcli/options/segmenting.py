@@ -12,6 +12,8 @@ from calibcli.options.rows import SEED, listed, names_of
 from calibcli.values import dataclass
 
 MOST_DEPTH, MOST_VALUES = 4, 1_000
+# So large a PSI no one means to pass: above 0.25 it is much by convention.
+_PERCENT = 5.0
 _KIND = Option((), section=Section.GROUPS, metavar="COLS", complete=COLUMNS, shell=list[str] | None)
 
 
@@ -159,3 +161,6 @@ class DriftOptions:
         if self.max_psi is not None and not 0.0 <= self.max_psi < math.inf:
             msg = f"--max-psi {self.max_psi:g} is no limit of a PSI"
             raise UsageProblem(msg, "take a number from 0 on, such as 0.1 or 0.25")
+        if self.max_psi is not None and self.max_psi >= _PERCENT:
+            msg = f"--max-psi {self.max_psi:g} seems to be in per cent"
+            raise UsageProblem(msg, f"did you mean {self.max_psi / 100.0:.10g}?")

@@ -373,6 +373,7 @@ def test_a_gate_fails_by_a_shift_that_is_shown_and_large(run: Run, tmp_path: Pat
         ),
         ((paths["old"], paths["new"], "--max-psi", -1), 2, "--max-psi"),
         ((paths["old"], paths["new"], "--max-psi", "nan"), 2, "--max-psi"),
+        ((paths["old"], paths["new"], "--max-psi", 10), 2, "--max-psi 10 seems to be in per cent"),
     ):
         ended = run("drift", *words, "-s", "pd")
         first = (ended.out or ended.err).partition("\n")[0]
