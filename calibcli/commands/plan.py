@@ -9,7 +9,7 @@ import numpy as np
 from calibcli.commands.cutting import segments_in
 from calibcli.commands.gathering import Gathered
 from calibcli.commands.measure import class_groups
-from calibcli.commands.partition import CUT, chosen_bins
+from calibcli.commands.partition import CUT, chosen_bins, refuse_idle_bins
 from calibcli.commands.reading import read_rows, with_classes_of_map
 from calibcli.commands.scale_checks import table_scale_notes, unfitted_notes
 from calibcli.commands.through_maps import outputs_through, through
@@ -95,6 +95,7 @@ def plan_rows(options: PlanOptions, rows: RowRequest) -> PlanReport:
     if options.measure is MeasureName.SMECE and options.wanted is VerdictName.PASS:
         _refuse_unresolved(options.rule.limit)
     refuse_segment_rules(options, rows)
+    refuse_idle_bins((options.measure,), options.bins, options.binning)
     loaded = None if artifact is None else _loaded(artifact, rows)
     if loaded is not None and not rows.inputs:
         _refuse_without_rows(rows)

@@ -629,6 +629,8 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "plan --max-ece 0.02 --binning equal-mass", "equal-mass bins depend on the rows", " "),
     (2, "plan --max-l2 0.02 --any-time", "--any-time is for ece", " "),
     (2, "plan --max-l2 0.02 --like new.csv", "Theorem 12.5", ""),
+    (2, "plan --max-smece 0.1 --bins 7 --like new.csv", "say how bins are cut, and nothing that is", "ask"),
+    (2, "plan --max-segment-bias 0.1 --on score --bins 7 --like new.csv", "say how bins are", "leave"),
     (2, "plan --max-ece 0.02 --bins none --like new.csv", "2,000 values in 2,000 rows", ""),
     (2, "plan --max-smece 1e-4 --like new.csv -s score", "no number of rows", "--max-smece 0.00019 or more"),
     (3, "plan --max-ece 0.02 --like beyond.csv", "1.7", ""),
