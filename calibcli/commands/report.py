@@ -45,12 +45,7 @@ Shown = tuple[PlotKind, Drawn]
 
 
 def pictures_of(report: MeasureReport, evaluation: Gathered, *, options: MeasureOptions) -> Iterator[Shown]:
-    """Return every diagram there is, of the score itself first."""
-    # A curve between yes and no would show rates of scores that no row has.
-    smooth = report.curve.smooth is not None and not reliability.is_yes_no(report)
-    for kind in (PlotKind.SMOOTH, PlotKind.BINNED):
-        if smooth or kind is PlotKind.BINNED:
-            yield kind, Drawn(replace(report.curve, kind=kind), reliability.caption_of(report, kind))
+    """Return every diagram there is: those that were asked for first, then of the score itself."""
     tables = {view.source.score: view.table for view in views_of(evaluation)}
     one = {report.input.score: evaluation.table}
     raw = evaluation.tables[RAW] if evaluation.recalibrated and len(tables) == 1 else None
@@ -58,12 +53,17 @@ def pictures_of(report: MeasureReport, evaluation: Gathered, *, options: Measure
     def drawn(kind: PlotKind, tables: Mapping[str, Table]) -> Shown:
         return kind, drawn_of_tables(kind, tables, Asked(report.input, options, raw=raw))
 
-    yield drawn(PlotKind.ISOTONIC, tables if len(tables) <= reliability.MOST else one)
-    yield drawn(PlotKind.CUMULATIVE, one)
     if options.metrics.selected and {*CLINICAL} <= {*options.metrics.measures}:
         yield drawn(PlotKind.CLINICAL, tables if len(tables) <= reliability.MOST else one)
     if options.thresholds:
         yield drawn(PlotKind.DECISION, tables)
+    # A curve between yes and no would show rates of scores that no row has.
+    smooth = report.curve.smooth is not None and not reliability.is_yes_no(report)
+    for kind in (PlotKind.SMOOTH, PlotKind.BINNED):
+        if smooth or kind is PlotKind.BINNED:
+            yield kind, Drawn(replace(report.curve, kind=kind), reliability.caption_of(report, kind))
+    yield drawn(PlotKind.ISOTONIC, tables if len(tables) <= reliability.MOST else one)
+    yield drawn(PlotKind.CUMULATIVE, one)
     by_bins = report.table.discrete or not smooth
     yield PlotKind.RESIDUAL, reliability.residual_drawn(report, by_bins=by_bins)
     if isinstance(evaluation.artifact, Artifact):

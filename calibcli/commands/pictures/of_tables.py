@@ -291,7 +291,7 @@ def decision_drawn(table: Table, asked: Asked) -> Drawn:
     """Return the decision curve with the thresholds at which the score is better than all and none."""
     options, benefit = asked.options, asked.look.benefit
     curve = thresholds.decision_curve(table, raw=asked.raw, confidence=options.confidence, benefit=benefit)
-    curve = replace(curve, marked=tuple(sorted(options.thresholds)))
+    curve = curve.marking(options.thresholds)
     rows = rows_line(table.total_rows, table.total_positive_rows)
     kind = "weighted base rate" if table.weighted else "base rate"
     caption = (
@@ -300,13 +300,17 @@ def decision_drawn(table: Table, asked: Asked) -> Drawn:
         f"{rows}: {kind} {_base_rate(table, options.confidence)}",
     )
     found = curve.better if curve.clearly_better is None else curve.clearly_better
-    parts = "parts of " if len(found) > 1 else ""
-    where = f"{parts}{found[0][0]:.2g} to {found[-1][1]:.2g}" if found else "nowhere"
+    parts = ", in parts" if len(found) > 1 else ""
+    where = f"{found[0][0]:.2g} to {found[-1][1]:.2g}{parts}" if found else "nowhere"
     foot = *rounding_foot(table), *(f"{one}." for one in cut_notes((table,), curve.marked))
     counted = bool(curve.better), "better than treating all or none at some threshold, by the estimate alone"
     if not table.weighted:
         words = f"clearly worth using at some threshold ({percent(options.confidence)}, all at once)"
-        counted = thresholds.worth_somewhere(table, confidence=options.confidence, looks=asked.looks), words
+        within = (curve.marked[0], curve.marked[-1]) if len(curve.marked) > 1 else (0.0, 1.0)
+        shown = thresholds.worth_somewhere(
+            table, confidence=options.confidence, looks=asked.looks, within=within
+        )
+        counted = shown, words
     return Drawn(curve, caption, foot, Brief(((where,),), foot, counted=counted))
 
 

@@ -1,7 +1,7 @@
 """What acting on a score is worth at every threshold: the decision curve and the Murphy curve."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -225,6 +225,19 @@ class DecisionCurve(Arrays):
     benefit: Benefit = Benefit.NET
     marked: tuple[float, ...] = ()
 
+    def marking(self, thresholds: Iterable[float]) -> "DecisionCurve":
+        """Return the curve with thresholds that somebody named; nothing is said of it beyond two of them."""
+        marked = tuple(sorted(thresholds))
+        if len(marked) < 2:
+            return replace(self, marked=marked)
+        low, high = marked[0], marked[-1]
+        better, clearly = (
+            tuple((max(low, start), min(high, stop)) for start, stop in ranges if start < high and stop > low)
+            for ranges in (self.better, self.clearly_better or ())
+        )
+        clear = None if self.clearly_better is None else clearly
+        return replace(self, marked=marked, better=better, clearly_better=clear)
+
     kind = PlotKind.DECISION
 
 
@@ -277,14 +290,16 @@ def decision_curve(
     )
 
 
-def worth_somewhere(table: Table, *, confidence: float, looks: int = 1) -> bool:
-    """Return whether a score is shown to be worth more than treating all and none at some threshold.
+def worth_somewhere(table: Table, *, confidence: float, looks: int = 1, within: Range = (0.0, 1.0)) -> bool:
+    """Return whether a score is shown to be worth more than treating all and none at some threshold `within`.
 
     The threshold is picked among many, and so is the score among `looks` of them: each bound has its share of
     the error rate (Bonferroni), so that a wrong yes for any of them has a chance of at most 1 - `confidence`.
     Both differences must be above 0, which needs no further share.
     """
-    found = _below_one(thresholds_of(table))
+    found = _kept(_below_one(thresholds_of(table)), within)
+    if not found.at.size:
+        return False
     # One end of a two-sided interval is enough to be wrong.
     each = 1.0 - 2.0 * (1.0 - confidence) / (found.at.size * looks)
     net, gain = net_benefit(found, confidence=each), gain_over_all(found, confidence=each)
@@ -292,7 +307,11 @@ def worth_somewhere(table: Table, *, confidence: float, looks: int = 1) -> bool:
 
 
 def _below_one(found: Thresholds) -> Thresholds:
-    kept = found.at < 1.0
+    return _kept(found, (-1.0, math.nextafter(1.0, 0.0)))
+
+
+def _kept(found: Thresholds, within: Range) -> Thresholds:
+    kept = (found.at >= within[0]) & (found.at <= within[1])
     return replace(found, at=found.at[kept], missed=found.missed[kept], alarms=found.alarms[kept])
 
 

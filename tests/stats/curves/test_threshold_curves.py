@@ -379,6 +379,22 @@ def test_worth_somewhere_is_asked_at_all_thresholds_at_once() -> None:
     assert sum(found) <= 2
 
 
+def test_nothing_is_said_beyond_two_named_thresholds() -> None:
+    """Ranges are those within them, and one threshold or none leaves all of them."""
+    table = ScoreTable.from_rows(*simulated(400, seed=3))
+    curve = decision_curve(table)
+    assert curve.clearly_better
+    low, high = curve.clearly_better[0][0], curve.clearly_better[-1][1]
+    assert curve.marking([high]).clearly_better == curve.clearly_better
+    inner = curve.marking([(low + high) / 2, (low + 3 * high) / 4])
+    for found in (inner.better, inner.clearly_better or ()):
+        assert all(inner.marked[0] <= start < stop <= inner.marked[1] for start, stop in found)
+    assert curve.marking([high + 1e-6, 0.9999]).clearly_better == ()
+    assert worth_somewhere(table, confidence=0.95, within=(low, high))
+    assert not worth_somewhere(table, confidence=0.95, within=(high + 1e-6, 0.9999))
+    assert not worth_somewhere(table, confidence=0.95, within=(2.0, 3.0))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("power", [1.0, 4.0])
 @pytest.mark.parametrize("rows", [300, 1_000])
