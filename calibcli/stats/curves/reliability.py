@@ -343,7 +343,7 @@ def smooth_curve(
         density=np.maximum(weight[kept], 0.0) / window.width,
         bandwidth=window.bandwidth,
         band=said,
-        beyond=float(masses[0][(score < ends[0] - _NEAR) | (score > ends[1] + _NEAR)].sum()),
+        beyond=min(float(masses[0][(score < ends[0] - _NEAR) | (score > ends[1] + _NEAR)].sum()), 1.0),
         log_odds=log_odds,
         least=float(score[present].min()),
         most=float(score[present].max()),

@@ -330,6 +330,12 @@ def test_no_row_lies_beyond_a_curve_that_ends_at_it(values: tuple[float, ...]) -
         assert smooth(table, bandwidth=0.02).beyond == 0.0
 
 
+def test_no_more_than_all_rows_lie_beyond_a_curve() -> None:
+    """A report whose sum of shares was rounded past 1 was not what its schema says, and could not be drawn."""
+    score = np.concatenate((np.linspace(0.1, 0.2, 10), np.linspace(0.8, 0.9, 10)))
+    assert smooth(ScoreTable.from_rows(score, np.zeros(20, bool)), bandwidth=0.9).beyond == 1.0
+
+
 def test_scores_smaller_than_the_kernel_are_smoothed_along_log_odds() -> None:
     """Probabilities of default: the curve holds them all: a Gaussian kernel on their log-odds."""
     rng = np.random.default_rng(2)
