@@ -331,7 +331,7 @@ def test_no_row_lies_beyond_a_curve_that_ends_at_it(values: tuple[float, ...]) -
 
 
 def test_no_more_than_all_rows_lie_beyond_a_curve() -> None:
-    """A report whose sum of shares was rounded past 1 was not what its schema says, and could not be drawn."""
+    """A report whose sum of shares was rounded past 1 was not what its schema says, and was not drawn."""
     score = np.concatenate((np.linspace(0.1, 0.2, 10), np.linspace(0.8, 0.9, 10)))
     assert smooth(ScoreTable.from_rows(score, np.zeros(20, bool)), bandwidth=0.9).beyond == 1.0
 
