@@ -125,6 +125,10 @@ def test_the_best_and_the_worst_stand_in_the_caption(rows: str) -> None:
     )
     (low, best), *_, (high, worst) = found
     assert said == f"Lowest Brier score: {best} {low:.4f}; highest: {worst} {high:.4f}"
+    between = MeasureOptions(thresholds=(0.45, 0.5))
+    first, *_ = alone = drawn(rows, K.DECISION, "f1", options=between).drawn.caption
+    assert first.endswith("threshold by threshold) from 0.45 to 0.5")
+    assert not any(line.startswith("Point estimate") for line in alone)
     worth = drawn(rows, K.DECISION, "f1", "f5").drawn.caption[0]
     assert worth.endswith(" of 2 are clearly worth using at some threshold (95 %, all at once)")
 

@@ -325,7 +325,10 @@ def _finding(curve: thresholds.DecisionCurve) -> tuple[str, ...]:
     at_each = f"({percent(curve.confidence)}, threshold by threshold)"
     if not curve.clearly_better:
         return (f"Nowhere clearly worth more than treating all or none {at_each}", plain)
-    return (f"Clearly worth using {at_each} from {_spoken(curve.clearly_better)}", plain)
+    clearly = _spoken(curve.clearly_better)
+    said = f"Clearly worth using {at_each} from {clearly}"
+    # The same ranges are said once.
+    return (said,) if clearly == where else (said, plain)
 
 
 # The net benefits of so many thresholds are read at a glance.
