@@ -636,7 +636,7 @@ def resolve(columns: Columns, header: Header) -> ResolvedColumns:
         for role, name, requested in guessed
         if name is not None and requested is None
     )
-    notes += _other_than_fitted(columns, score)
+    notes += _other_than_fitted(columns, score, header.names)
     notes += _shares_as_percentages(columns)
     if columns.score is None and probs is None and NEW_COLUMN in header.names:
         notes += (
@@ -689,12 +689,16 @@ def _members_named(member: MapColumns, header: Header) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _other_than_fitted(columns: Columns, score: str) -> tuple[str, ...]:
-    """Say that a score was guessed since that of the fit is not there."""
+def _other_than_fitted(columns: Columns, score: str, names: Iterable[str] = ()) -> tuple[str, ...]:
+    """Say that a score was guessed since that of the fit is not there, or named though it is."""
     fitted = columns.fitted
-    if fitted is None or columns.score is not None or folded(fitted) == folded(score):
+    if fitted is None or folded(fitted) == folded(score):
         return ()
-    return (f"the map was fitted to column {fitted!r}, which these rows do not have",)
+    if columns.score is None:
+        return (f"the map was fitted to column {fitted!r}, which these rows do not have",)
+    if fitted not in names:
+        return ()
+    return (f"the map was fitted to column {fitted!r}, which these rows have too: --score names {score!r}",)
 
 
 def same_again(resolved: ResolvedColumns, header: Header) -> ResolvedColumns:

@@ -78,6 +78,11 @@ def test_the_column_of_the_fit_comes_before_those_with_usual_names(
         assert found["input"]["score"] == "pd_grade", command
     other = json.loads(run("measure", loans / "new.csv", "-s", "pd", "--artifact", fitted, "--json").out)
     assert other["input"]["score"] == "pd"
+    assert "column 'pd_grade', which these rows have too" in " ".join(other["input"]["notes"])
+    said = run("apply", fitted, loans / "new.csv", "-s", "pd", "-o", tmp_path / "other.csv")
+    assert "column 'pd_grade', which these rows have too: --score names 'pd'" in said.err
+    alone = run("apply", fitted, loans / "bare.csv", "-s", "pd", "-o", "-")
+    assert "fitted to column" not in alone.err
     assert not any("was fitted to column" in note for note in other["notes"])
 
 
