@@ -1,5 +1,6 @@
 """What tests of the command line share: the sample, and what a command left behind."""
 
+import json
 from collections.abc import Callable, Mapping
 from itertools import cycle, islice
 from pathlib import Path
@@ -16,6 +17,12 @@ class Ran(NamedTuple):
     code: int
     out: str
     err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What it printed, which is JSON."""
+        found: dict[str, Any] = json.loads(self.out)
+        return found
 
 
 Run = Callable[..., Ran]

@@ -124,8 +124,7 @@ class Commands:
         ran = self._ended(*words, "--json")
         if ran.code not in (0, 1, 4):
             return int(ran.code)
-        report: dict[str, Any] = json.loads(ran.out, parse_constant=_no_number)
-        return report
+        return ran.document
 
     def run(self, *words: object) -> int:
         """Return the exit code of a command."""

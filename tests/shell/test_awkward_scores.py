@@ -1,6 +1,5 @@
 """Scores and labels that leave little to go by: every report is whole, and says what is undefined."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -51,8 +50,7 @@ def test_table_has_a_line_for_every_measure_and_no_bare_nan(run: Run, file: Path
 
 def test_json_is_json_and_holds_every_number(run: Run, file: Path) -> None:
     """Bounds enclose values, p-values lie in [0, 1], and what has no bounds says why."""
-    ended = run("measure", file, "--metric", "all", "--format", "json", code=0)
-    report = json.loads(ended.out)
+    report = run("measure", file, "--metric", "all", "--format", "json", code=0).document
     assert {*report["measures"], *report["tests"]} >= {name.value for name in EVERY}
     for name, one in report["measures"].items():
         bounds = [one[side] for side in ("lower", "value", "upper")]

@@ -1,6 +1,5 @@
 """`compare` of several classes: two maps, or one and the raw probabilities, on every view."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +37,14 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def compared(run: Run, *words: object, code: int = 0) -> dict[str, Any]:
     """Return a comparison as JSON, having checked it against its schema."""
-    ran = run("compare", *words, "--json", code=code)
-    document: dict[str, Any] = json.loads(ran.out)
+    document = run("compare", *words, "--json", code=code).document
     check(document, "compare")
     return document
 
 
 def measured(run: Run, path: Path, *words: str) -> dict[str, Any]:
     """Return what `measure` says."""
-    found: dict[str, Any] = json.loads(run("measure", path, *words, "--json").out)
-    return found
+    return run("measure", path, *words, "--json").document
 
 
 @pytest.mark.untraced

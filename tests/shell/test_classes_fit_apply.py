@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import shlex
 from contextlib import nullcontext
 from pathlib import Path
@@ -236,7 +235,7 @@ def test_artifact_and_applied_file_measure_alike(preds: Path, tmp_path: Path, ru
         through = run("measure", preds, "--probs", "p_*", "-y", "label", "--artifact", cal, *view, "--json")
         direct = run("measure", out, "--probs", names, "-y", "label", *view, "--json")
         assert (through.code, direct.code) == (0, 0)
-        one, other = json.loads(through.out), json.loads(direct.out)
+        one, other = through.document, direct.document
         assert one["measures"] == other["measures"]
         assert one["table"]["rows"] == other["table"]["rows"]
 
@@ -253,8 +252,9 @@ def test_discrete_confidence_is_measured_value_by_value(preds: Path, tmp_path: P
     cal = tmp_path / "b.json"
     requested = ("--multiclass", "confidence", "--method", "scaling-binning", "--bins", 4)
     assert run("fit", preds, "--probs", "p_*", "-y", "label", *requested, "-o", cal).code == 0
-    ran = run("measure", preds, "--probs", "p_*", "-y", "label", "--artifact", cal, "--json")
-    table = json.loads(ran.out)["table"]
+    table = run("measure", preds, "--probs", "p_*", "-y", "label", "--artifact", cal, "--json").document[
+        "table"
+    ]
     assert table["distinct"] == 4
     again = run("apply", cal, preds, "-o", tmp_path / "o.csv")
     assert "keeps the predicted class of every row" in again.err
@@ -297,7 +297,7 @@ def test_lists_without_names_are_called_by_their_places(tmp_path: Path, run: Run
     path = tmp_path / "l.parquet"
     pq.write_table(pa.table({"probs": rows.probability.tolist(), "label": rows.label}), path)
     ran = run("fit", path, "--probs", "probs", "-y", "label", "-q", code=0)
-    assert json.loads(ran.out)["input"]["classes"] == ["0", "1", "2", "3"]
+    assert ran.document["input"]["classes"] == ["0", "1", "2", "3"]
 
 
 def test_on_sum_and_on_range_are_honoured_and_counted(cal: Path, tmp_path: Path, run: Run) -> None:
@@ -342,7 +342,7 @@ def test_maps_take_no_rows_of_any_sum_and_what_they_write_can_be_measured(
     accepted = (*requested, "--on-sum", "accept")
     one = (*accepted, "-y", "label", "--metric", "ece", "--view", "one-vs-rest", "--class", "eel", "--json")
     whole = run("measure", preds, *probs, "--artifact", free, *one[6:])
-    assert json.loads(run("measure", out, *one).out)["measures"] == json.loads(whole.out)["measures"]
+    assert run("measure", out, *one).document["measures"] == whole.document["measures"]
     for words in (
         ("fit", out, *accepted, "-y", "label", "-o", tmp_path / "again.json"),
         ("apply", cal, out, *accepted, "-o", tmp_path / "again.csv"),
@@ -374,7 +374,7 @@ def test_inspect_names_the_columns_of_the_classes(preds: Path, tmp_path: Path, r
         (tmp_path / "lists.parquet", "probability"),
         (tmp_path / "spark.parquet", "probability"),
     ):
-        said = json.loads(run("inspect", file, "--json").out)
+        said = run("inspect", file, "--json").document
         _, *words = shlex.split(said["suggestion"])
         assert words[words.index("--probs") + 1] == probs
         assert run(*words).code == 0, words

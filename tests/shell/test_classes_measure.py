@@ -38,17 +38,17 @@ def test_reports_of_classes_fit_their_schema(run: Run, zoo: Path) -> None:
         ("verify", zoo, *probs, "--max-ece", "0.4", "--view", "one-vs-rest"),
         ("verify", zoo, *probs, "--max-ece", "0.4"),
     ):
-        document = json.loads(run(*words, "--json").out)
+        document = run(*words, "--json").document
         check(document, "report")
         document["input"]["classes"]["mood"] = "good"
         assert not validator(DocumentKind.REPORT).is_valid(document)
-    check(json.loads(run("measure", zoo, *probs, "--compat", "netcal", "--json").out), "compat")
+    check(run("measure", zoo, *probs, "--compat", "netcal", "--json").document, "compat")
 
 
 def test_largest_probabilities_together_are_told_everywhere(run: Run, zoo: Path, tmp_path: Path) -> None:
     """In text, JSON, CSV and Python, the first as l2 of the confidence; files and workers change no digit."""
     words = ("--probs", "p_*", "-y", "label", "--top", "3", "--metric", "l2,accuracy", "--bins", "12")
-    report = json.loads(run("measure", zoo, *words, "--json").out)
+    report = run("measure", zoo, *words, "--json").document
     check(report, "report")
     first, *others = report["classes"]["top"]
     assert {name: first[name] for name in ("value", "lower", "upper", "method")} == {
@@ -64,7 +64,7 @@ def test_largest_probabilities_together_are_told_everywhere(run: Run, zoo: Path,
     halves = [tmp_path / "one.csv", tmp_path / "two.csv"]
     for path, rows in zip(halves, (lines[1:200], lines[200:]), strict=True):
         path.write_text("".join([lines[0], *rows]))
-    again = json.loads(run("measure", *reversed(halves), *words, "--memory", "1", "--json").out)
+    again = run("measure", *reversed(halves), *words, "--memory", "1", "--json").document
     assert again["classes"]["top"] == report["classes"]["top"]
     found = calibcli.measure(zoo, probs="p_*", label="label", top=3, metric="l2", bins=12)
     assert [one.value for one in found.top] == [one["value"] for one in report["classes"]["top"]]
@@ -115,7 +115,7 @@ def test_the_map_says_which_columns_are_its_classes(run: Run, zoo: Path, tmp_pat
     through = ("-y", "label", "--artifact", cal)
     requested = run("verify", zoo, *through, "--max-ece", "0.5", "--allow-fit-rows", "--json")
     named = run("verify", zoo, "--probs", "p_*", *through, "--max-ece", "0.5", "--allow-fit-rows", "--json")
-    assert json.loads(requested.out)["rules"] == json.loads(named.out)["rules"]
+    assert requested.document["rules"] == named.document["rules"]
     assert run("measure", zoo, *through).code == 0
     assert run("plan", "--artifact", cal, "--max-ece", "0.02").code == 0
     lacking = run("verify", zoo, "-s", "score", "-y", "label", "--max-ece", "0.02")
@@ -325,7 +325,7 @@ def test_rules_of_all_classes_are_judged_beside_others(run: Run, large_zoo: Path
     rules = ("accuracy>=0.5", "class_log_loss.upper<=1.2", "top_label_ece<=0.3", "marginal_l2.value<=0.5")
     words = [word for rule in rules for word in ("--rule", rule)]
     ran = run("verify", large_zoo, *PROBS, *words, "--max-ece", "0.3", "--json")
-    document = json.loads(ran.out)
+    document = ran.document
     check(document, "report")
     assert ran.code == 0
     found = document["rules"]
@@ -334,9 +334,7 @@ def test_rules_of_all_classes_are_judged_beside_others(run: Run, large_zoo: Path
     }  # fmt: skip
     accuracy = found["accuracy.lower>=0.5"]
     assert accuracy["fail_confidence"] == pytest.approx(1 - 0.05 / 4)
-    said = json.loads(
-        run("measure", large_zoo, *PROBS, "--metric", "classes", "--confidence", "0.9", "--json").out
-    )
+    said = run("measure", large_zoo, *PROBS, "--metric", "classes", "--confidence", "0.9", "--json").document
     for name, rule, end in (
         ("accuracy", "accuracy.lower>=0.5", "lower"),
         ("class_log_loss", "class_log_loss.upper<=1.2", "upper"),

@@ -149,7 +149,7 @@ def test_auto_leaves_calibrated_scores_as_they_are(run: Run, rows: Path, request
     assert ended.err.splitlines()[:2] == ["fitted identity, written to standard output", SAID]
     assert ended.err.count("nothing was changed") == 1
     assert "chosen: identity" in ended.err
-    document = json.loads(ended.out)
+    document = ended.document
     assert (document["method"], document["parameters"], document["bins"]) == ("identity", {}, None)
     assert document["fit"]["selection"]["results"][0]["method"] == "raw"
     assert document["fit"]["selection"]["results"][0]["chosen"]
@@ -165,7 +165,7 @@ def test_identity_is_an_artifact_like_any_other(run: Run, rows: Path, tmp_path: 
     columns = list(zip(*(line.split(",") for line in out.read_text().splitlines()), strict=True))
     assert [float(one) for one in columns[-1][1:]] == [float(one) for one in columns[0][1:]]
     words = ("measure", rows, "-s", "score", "-y", "label", "--metric", "ece", "--format", "json")
-    raw, through = (json.loads(run(*words, *more).out) for more in ((), ("--artifact", fitted)))
+    raw, through = (run(*words, *more).document for more in ((), ("--artifact", fitted)))
     assert through["measures"] == raw["measures"]
     assert "identity map" in run("plot", "--kind", "map", fitted, "-o", tmp_path / "map.svg").err
     assert "nothing was fitted" in (tmp_path / "map.svg").read_text()
@@ -194,7 +194,7 @@ def test_groups_that_need_no_repair_keep_their_scores(run: Run, rows: Path, tmp_
     assert moved.err.splitlines()[0].startswith("fitted platt and identity by g")
     assert "In 1 of 3 groups with a map of their own the raw score is as good as any repair" in moved.err
     assert "none: the raw score is as good" in moved.err
-    document = json.loads(moved.out)
+    document = moved.document
     methods = {key: one["method"] for key, one in document["members"].items()}
     assert methods == {"a": "platt", "b": "platt", "c": "identity"}
     assert sealed(GroupArtifact.from_dict(document_of(document)).to_dict()) == document
@@ -214,14 +214,14 @@ def test_groups_that_need_no_repair_keep_their_scores(run: Run, rows: Path, tmp_
 
 def mixed(run: Run, rows: Path) -> dict[str, object]:
     """Return the map of another method."""
-    other = json.loads(run("fit", rows, "-s", "score", "-y", "moved", "--by", "g", "-m", "beta").out)
+    other = run("fit", rows, "-s", "score", "-y", "moved", "--by", "g", "-m", "beta").document
     return dict(other["members"]["b"])
 
 
 def test_maps_with_ends_are_not_left_out_of_a_group(run: Run, rows: Path) -> None:
     """Every row gets both ends, so that no group keeps its raw scores."""
     words = ("fit", rows, "-s", "score", "-y", "label", "-m", "auto", "--candidate", "venn-abers")
-    document = json.loads(run(*words, "--by", "g").out)
+    document = run(*words, "--by", "g").document
     assert {one["method"] for one in (document["pooled"], *document["members"].values())} == {"venn-abers"}
     assert SAID in run(*words).err
 
@@ -255,7 +255,7 @@ def test_areas_are_compared_row_by_row_in_every_command(run: Run, tmp_path: Path
     names = ("auroc", "gini", "aurc")
 
     def differences(*words: Any, **more: Any) -> list[dict[str, Any]]:
-        tree = json.loads(run(*words, *few, **more).out)
+        tree = run(*words, *few, **more).document
         found = tree.get("differences", {}).get("score=b")
         each = [found[name] if found else tree["measures"][name]["difference"] for name in names]
         return [{key: value for key, value in one.items() if key != "verdict"} for one in each]
@@ -267,11 +267,11 @@ def test_areas_are_compared_row_by_row_in_every_command(run: Run, tmp_path: Path
     assert two[1]["lower"] == pytest.approx(2.0 * two[0]["lower"])
     turned = differences("compare", wide, "-s", "b", "-s", "a", "-y", "y")
     assert [one["upper"] for one in turned] == pytest.approx([-one["lower"] for one in two])
-    board = json.loads(run("compare", wide, "-s", "a", "-s", "b", "-s", "c", "-y", "y", *few, "--pairs").out)
+    board = run("compare", wide, "-s", "a", "-s", "b", "-s", "c", "-y", "y", *few, "--pairs").document
     pairs = board["measures"]["auroc"]["pairs"]
     same = next(one for one in pairs if {one["first"], one["second"]} == {"a", "c"})
     assert same["difference"]["value"] == 0.0
-    by_model = json.loads(run("compare", long, "-s", "s", "-y", "y", "--by", "model", "--id", "id", *few).out)
+    by_model = run("compare", long, "-s", "s", "-y", "y", "--by", "model", "--id", "id", *few).document
     last = by_model["measures"]["auroc"]["standings"][-1]["contrast"]["difference"]
     assert abs(last["value"]) == pytest.approx(abs(two[0]["value"]))
     weighed = differences(

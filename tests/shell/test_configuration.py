@@ -29,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def limits(ended: Ran) -> dict[str, float]:
     """Return the limit of each rule of a JSON report."""
-    return {key: rule["limit"] for key, rule in json.loads(ended.out)["rules"].items()}
+    return {key: rule["limit"] for key, rule in ended.document["rules"].items()}
 
 
 def test_every_option_is_a_key_by_its_long_name() -> None:
@@ -92,7 +92,7 @@ def test_a_flag_beats_the_environment_beats_a_file(
     }
     ended = run("verify", thousand, "--max-ece", "0.4", "--rule", "ece.value<=0.6")
     assert limits(ended) == {"max-ece": 0.4, "ece.value<=0.6": 0.6}
-    assert json.loads(ended.out)["rules"]["max-ece"]["confidence"] == 0.9
+    assert ended.document["rules"]["max-ece"]["confidence"] == 0.9
     monkeypatch.setenv("CALIBCLI_VERIFY_JSON", "no")
     assert "binned ECE <= 0.4" in run("verify", thousand, "--max-ece", "0.4").out
 
@@ -319,7 +319,7 @@ def test_a_number_is_a_column_a_number_of_bins_or_a_threshold(run: Run, home: Pa
     """One key serves commands that read it as text and as a number."""
     for text in ("0.25", "[0.25, 0.5]"):
         (home / "calibcli.toml").write_text(f"threshold = {text}\n")
-        report = json.loads(run("measure", thousand, "-m", "bias", "--json").out)
+        report = run("measure", thousand, "-m", "bias", "--json").document
         assert "0.25" in json.dumps(report["net_benefit"])
     (home / "calibcli.toml").write_text('bins = 20\nformat = "json"\n[verify]\nmax-ece = 0.2\n')
     assert "20 equal-width bins" in run("verify", thousand).out
@@ -332,7 +332,7 @@ def test_config_says_what_counts_and_where_it_comes_from(
     """The environment beats the file, which beats what is built in; every option is there."""
     (home / "calibcli.toml").write_text('bins = 20\nlabel = "y"\n[verify]\nmax-ece = 0.2\nmin-rows = 50\n')
     monkeypatch.setenv("CALIBCLI_VERIFY_MAX_ECE", "0.3")
-    found = json.loads(run("config", "--json").out)
+    found = run("config", "--json").document
     assert (found["schema"], found["file"]) == ("calibcli.config/1", "../../calibcli.toml")
     assert set(found["commands"]) == set(COMMANDS) - {"schema"}
     verify = found["commands"]["verify"]
@@ -352,7 +352,7 @@ def test_config_says_what_counts_and_where_it_comes_from(
 def test_config_names_the_file_asked_for_and_refuses_what_counts_nowhere(run: Run, home: Path) -> None:
     """As any command would, with the place."""
     (home / "other.toml").write_text('label = "\\u001b[31m"\n')
-    assert json.loads(run("config", "--json", "--isolated").out)["file"] is None
+    assert run("config", "--json", "--isolated").document["file"] is None
     text = run("config", "measure", "--config", home / "other.toml").out
     assert '"\\u001b[31m"' in text
     assert "\x1b" not in text

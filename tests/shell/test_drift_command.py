@@ -36,8 +36,7 @@ def pair() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def found(run: Run, *words: object) -> dict[str, Any]:
     """Return the columns that the command compares, by name."""
-    ended = run("drift", *words, "--json", code=0)
-    document = json.loads(ended.out)
+    document = run("drift", *words, "--json", code=0).document
     check(document, "drift")
     return {one["name"]: one for one in document["columns"]} | {"answer": document["answer"]}
 
@@ -279,7 +278,7 @@ def test_page_and_document_say_when_it_began(loans: Path, run: Run) -> None:
     """The first month that differs and the one that differs most."""
     told = run("drift", str(loans), "-s", "pd", "--by", "month", code=0)
     assert "have shifted from 2024-1 in 3 of 11 other values of month: first " in told.out
-    report = json.loads(run("drift", str(loans), "-s", "pd", "--by", "month", "--json").out)
+    report = run("drift", str(loans), "-s", "pd", "--by", "month", "--json").document
     assert report["by"] == {"column": "month", "base": "2024-1"}
     still = run("drift", str(loans), "-s", "pd", "--by", "month", "--where", "month in 2024-1,2024-2")
     assert "No shift of the scores from 2024-1 is shown in 1 other value of month" in still.out
@@ -308,7 +307,7 @@ def test_values_of_further_columns_have_the_order_asked_for(tmp_path: Path, run:
     )
 
     def levels(*words: str) -> tuple[list[str], list[str], list[float]]:
-        _, grade, age = json.loads(run(*line, *words).out)["columns"]
+        _, grade, age = run(*line, *words).document["columns"]
         names = [one["where"].removeprefix("grade = ") for one in grade["levels"]]
         return names, [one["where"] for one in age["levels"]], [one["psi"] for one in grade["levels"]]
 
@@ -329,8 +328,8 @@ def test_a_p_value_that_draws_limit_is_marked(run: Run, tmp_path: Path) -> None:
     old.write_text("score,label\n" + "0.1,0\n0.2,1\n" * 60)
     new.write_text("score,label\n" + "0.8,0\n0.9,1\n" * 60)
     same.write_text("score,label\n" + "0.1,0\n0.2,1\n" * 50)
-    (column,) = json.loads(run("drift", old, new, "-s", "score", "--json").out)["columns"]
-    (other,) = json.loads(run("drift", old, same, "-s", "score", "--json").out)["columns"]
+    (column,) = run("drift", old, new, "-s", "score", "--json").document["columns"]
+    (other,) = run("drift", old, same, "-s", "score", "--json").document["columns"]
     far = run("drift", old, new, "-s", "score", "-v").out
     near = run("drift", old, same, "-s", "score", "-v").out
     assert "draws" in column["method"]
@@ -378,9 +377,7 @@ def test_a_gate_fails_by_a_shift_that_is_shown_and_large(run: Run, tmp_path: Pat
         ended = run("drift", *words, "-s", "pd")
         first = (ended.out or ended.err).partition("\n")[0]
         assert (ended.code, said in first) == (code, True), ended.out + ended.err
-    document = json.loads(
-        run("drift", paths["old"], paths["new"], "-s", "pd", "--max-psi", 0.1, "--json").out
-    )
+    document = run("drift", paths["old"], paths["new"], "-s", "pd", "--max-psi", 0.1, "--json").document
     check(document, "drift")
     assert document["gate"] == {"max_psi": 0.1, "failed_by": ["pd"], "status": "fail"}
     assert calibcli.drift(str(paths["old"]), str(paths["new"]), score="pd", max_psi=0.1).failed_by == ("pd",)

@@ -311,7 +311,7 @@ def test_a_signed_state_is_read_with_its_key_alone(
     assert run("verify", "--max-ece", "0.1", "--state", plain, "--allow-edited").code in (0, 4)
     said = run("verify", "--max-ece", "0.1", "--state", plain, "--json")
     assert said.code in (0, 4)
-    assert any("is signed with a key, and none was given" in note for note in json.loads(said.out)["notes"])
+    assert any("is signed with a key, and none was given" in note for note in said.document["notes"])
     for key, said in (("short", "less than 16 characters"), ("", "holds no key")):
         monkeypatch.setenv("CALIBCLI_STATE_KEY", key)
         ended = run("inspect", gate)

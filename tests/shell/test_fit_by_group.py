@@ -100,9 +100,7 @@ def test_what_a_fit_says_is_of_the_map_that_each_row_gets(run: Run, rows: Path, 
     bins = ("--bins", "4") if method == "histogram" else ()
     ended = run("fit", rows, *ASKED, "--by", "country", "--method", method, *bins, "-o", by, code=0)
     before, after = (
-        json.loads(run("measure", rows, *ASKED, *more, "-m", "log_loss", "--json").out)["measures"][
-            "log_loss"
-        ]
+        run("measure", rows, *ASKED, *more, "-m", "log_loss", "--json").document["measures"]["log_loss"]
         for more in ((), ("--artifact", by))
     )
     assert f"falls from {before['value']:.4f} to {after['value']:.4f} on the fit rows" in ended.err
@@ -171,7 +169,7 @@ def test_auto_chooses_one_repair_for_all_groups(run: Run, rows: Path) -> None:
         "fit", rows, *ASKED, "--by", "country", "-m", "auto", "--candidate", "platt", "--candidate", "beta"
     )
     assert "if several are of one person or day, these losses are too low for others." in ended.err
-    document = json.loads(ended.out)
+    document = ended.document
     assert document["pooled"]["fit"]["selection"] is not None
     assert document["pooled"]["method"] == "identity"
     assert {one["method"] for one in document["members"].values()} == {"platt"}

@@ -1,6 +1,5 @@
 """`fit --method segments` and what takes its map, from the command line and from Python."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -34,13 +33,14 @@ def test_same_rows_give_the_same_bytes(run: Run, artifact: Path, tmp_path: Path)
     frame.sample(frac=1.0, random_state=1).to_csv(tmp_path / "rows.csv", index=False)
     ended = run("fit", tmp_path / "rows.csv", *WORDS, *FIT, "--jobs", "2", code=0)
     assert ended.out == artifact.read_text()
-    check(json.loads(ended.out), "artifact")
+    check(ended.document, "artifact")
 
 
 def test_repair_is_better_on_other_rows(run: Run, artifact: Path) -> None:
     """The loss falls beyond its standard error, and no segment stands out any more."""
-    ended = run("compare", FRESH, *WORDS, "--artifact", artifact, "--metric", "log_loss", "--json")
-    found = json.loads(ended.out)["measures"]["log_loss"]
+    found = run("compare", FRESH, *WORDS, "--artifact", artifact, "--metric", "log_loss", "--json").document[
+        "measures"
+    ]["log_loss"]
     assert found["difference"]["value"] < 0.0
     after = run("segments", FRESH, *WORDS, *FIT[2:], "--artifact", artifact)
     assert after.out.startswith("No segment stands out")
@@ -60,12 +60,8 @@ def test_every_door_gives_the_same_probabilities(run: Run, artifact: Path, tmp_p
         shuffled["score"].to_numpy(), on={name: shuffled[name] for name in ("country", "device", "age")}
     )
     assert np.array_equal(beside, written.loc[shuffled.index, "calibrated"])
-    through = json.loads(
-        run("measure", FRESH, *WORDS, "--artifact", artifact, "--metric", "log_loss", "--json").out
-    )
-    own = json.loads(
-        run("measure", out, "-s", "calibrated", "-y", "label", "--metric", "log_loss", "--json").out
-    )
+    through = run("measure", FRESH, *WORDS, "--artifact", artifact, "--metric", "log_loss", "--json").document
+    own = run("measure", out, "-s", "calibrated", "-y", "label", "--metric", "log_loss", "--json").document
     assert through["measures"]["log_loss"] == own["measures"]["log_loss"]
 
 
@@ -123,7 +119,7 @@ def test_past_the_memory_scores_are_kept_to_cells(run: Run) -> None:
     coarse = run("fit", LOANS, *WORDS, *words, "--memory", "100KiB", code=0)
     assert "logits of scores are rounded to 0.125" in coarse.err
     exact = run("fit", LOANS, *WORDS, *words)
-    losses = [json.loads(one.out)["fit"]["loss_after"] for one in (coarse, exact)]
+    losses = [one.document["fit"]["loss_after"] for one in (coarse, exact)]
     assert losses[0] == pytest.approx(losses[1], abs=2e-4)
 
 

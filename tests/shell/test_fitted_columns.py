@@ -74,9 +74,9 @@ def test_the_column_of_the_fit_comes_before_those_with_usual_names(
         ["compare", loans / "new.csv", "--json"],
         ["segments", loans / "new.csv", "--on", "branch", "--json"],
     ):
-        found = json.loads(run(*command, "--artifact", fitted).out)
+        found = run(*command, "--artifact", fitted).document
         assert found["input"]["score"] == "pd_grade", command
-    other = json.loads(run("measure", loans / "new.csv", "-s", "pd", "--artifact", fitted, "--json").out)
+    other = run("measure", loans / "new.csv", "-s", "pd", "--artifact", fitted, "--json").document
     assert other["input"]["score"] == "pd"
     assert "column 'pd_grade', which these rows have too" in " ".join(other["input"]["notes"])
     said = run("apply", fitted, loans / "new.csv", "-s", "pd", "-o", tmp_path / "other.csv")
@@ -146,7 +146,7 @@ def test_maps_of_two_columns_leave_the_choice(loans: Path, run: Run, tmp_path: P
     for score in ("pd", "pd_grade"):
         run("fit", loans / "fit.csv", "-s", score, "-o", tmp_path / f"{score}.json")
     words = [word for score in ("pd_grade", "pd") for word in ("--artifact", tmp_path / f"{score}.json")]
-    found = json.loads(run("compare", loans / "new.csv", *words, "--json").out)
+    found = run("compare", loans / "new.csv", *words, "--json").document
     assert found["input"]["score"] == "pd"
 
 
@@ -178,8 +178,7 @@ def test_columns_of_classes_are_found_as_in_the_fit(run: Run, tmp_path: Path) ->
         for at, more in enumerate((words, [])):
             assert run("apply", artifact, source, *more, "-o", tmp_path / f"{name}{at}.csv").code == 0
         assert (tmp_path / f"{name}0.csv").read_bytes() == (tmp_path / f"{name}1.csv").read_bytes()
-        measured = run("measure", source, "-y", "y", "--artifact", artifact, "--json")
-        found = json.loads(measured.out)
+        found = run("measure", source, "-y", "y", "--artifact", artifact, "--json").document
         assert found["input"]["score"] == ("q_*" if name == "q" else "first,second,third")
         query = run("export", artifact, "--to", "sql")
         assert query.out == run("export", artifact, "--to", "sql", *words[:2]).out
@@ -227,8 +226,8 @@ def test_names_with_commas_stand_in_quotes_wherever_names_are_listed(run: Run, t
     probs, classes = '"cat, small","cat ""large""",dog', ",".join(CLASSES)
     words = ["--probs", probs, "--classes", classes, "-y", "y"]
     weights = ["-m", "marginal_l2", "--class-weights", f'"{CLASSES[0]}"=2,{CLASSES[1]}=1,{CLASSES[2]}=1']
-    found = json.loads(run("measure", source, *words, *weights, "--json").out)
-    same = json.loads(run("measure", plain, "--probs", "p,q,r", *words[2:], *weights, "--json").out)
+    found = run("measure", source, *words, *weights, "--json").document
+    same = run("measure", plain, "--probs", "p,q,r", *words[2:], *weights, "--json").document
     assert found["measures"] == same["measures"]
     assert run("fit", source, *words, "-o", tmp_path / "cal.json").code == 0
     applied = tmp_path / "applied.csv"
@@ -257,4 +256,4 @@ def test_names_with_commas_stand_in_quotes_wherever_names_are_listed(run: Run, t
         '"very, likely"=.9,unlikely=.1',
         "--json",
     ]
-    assert json.loads(run("measure", phrases, *said).out)["measures"]["mean_score"]["value"] == 0.5
+    assert run("measure", phrases, *said).document["measures"]["mean_score"]["value"] == 0.5

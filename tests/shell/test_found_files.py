@@ -2,7 +2,6 @@
 
 import glob
 import gzip
-import json
 import os
 import re
 import shutil
@@ -93,7 +92,7 @@ def test_reports_beside_say_it_too(run: Run, place: Path) -> None:
         assert SAID in (place / f"r.{kind}").read_text().replace("\\", "")
     assert run("report", "d", *COLUMNS, "-o", "r.html", "-q").code == 0
     assert SAID in (place / "r.html").read_text()
-    assert SAID in json.loads(run("measure", "d", *COLUMNS, "--json").out)["input"]["notes"]
+    assert SAID in run("measure", "d", *COLUMNS, "--json").document["input"]["notes"]
 
 
 def test_summaries_carry_it(run: Run, place: Path) -> None:
@@ -103,8 +102,7 @@ def test_summaries_carry_it(run: Run, place: Path) -> None:
     (place / "e" / "x.csv").write_text(ROWS + "0.25,1\n")
     assert run("measure", "e", *COLUMNS, "--summary-out", "two.json").code == 0
     assert run("merge", "one.json", "two.json", "-o", "whole.json").code == 0
-    ended = run("measure", "whole.json", "--json")
-    notes = json.loads(ended.out)["input"]["notes"]
+    notes = run("measure", "whole.json", "--json").document["input"]["notes"]
     assert [one for one in notes if "read" in one][:2] == [SAID, "e: 1 file read"]
 
 
@@ -144,7 +142,7 @@ def test_a_copy_is_said_to_be_one(run: Run, tmp_path: Path, monkeypatch: pytest.
     for name, text in {"a.csv": rows, "a (1).csv": rows, "b.csv": rows.replace("0.05", "0.06", 1)}.items():
         Path(name).write_text(text)
     said = "1 file holds the same bytes as another, so that rows are read twice: a (1).csv as a.csv"
-    report = json.loads(run("measure", "a.csv", "a (1).csv", "b.csv", *COLUMNS, "--json").out)
+    report = run("measure", "a.csv", "a (1).csv", "b.csv", *COLUMNS, "--json").document
     assert said in report["input"]["notes"]
     assert report["input"]["rows"] == 3 * 180
     assert found_in(["a.csv", "b.csv"]).notes() == ()

@@ -120,7 +120,7 @@ def names_of(page: str) -> list[str]:
 def test_the_worst_group_is_the_first(run: Run, groups: Path, name: str) -> None:
     """By the distance from the best value, or by how little there is where more is always better."""
     words = ["measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", name]
-    names, slices = names_of(run(*words).out), json.loads(run(*words, "--json").out)["slices"]
+    names, slices = names_of(run(*words).out), run(*words, "--json").document["slices"]
     assert sorted(names) == sorted(slices)
     best, found = M(name).facts.best, [slices[one]["measures"][name] for one in names]
     open_ends = {"lower": -np.inf, "upper": np.inf}
@@ -202,7 +202,7 @@ def test_lines_of_very_many_groups_have_what_a_table_shows(
     others = {key: one[0] for key, one in every.items() if key[0] and key[1] in {"smece", "brier"}}
     assert {key: one for key, one in some.items() if key in whole} == whole
     assert {key: one[0] for key, one in some.items() if key not in whole} == others
-    document = json.loads(run(*words, "json").out)
+    document = run(*words, "json").document
     shown = ["bias", "brier", "ece", "smece"]
     assert all(sorted(one["measures"]) == shown for one in document["slices"].values())
     assert said in " ".join(document["notes"])

@@ -31,7 +31,7 @@ EVALUATION = SAMPLE / "churn_evaluation.parquet"
 def test_fit_without_output_writes_the_artifact_to_standard_output(run: Run) -> None:
     """`fit` in a pipe: JSON on stdout, the summary on stderr."""
     ended = run("fit", SAMPLE / "breast_cancer_calibration.csv", "-s", "score", "-y", "label", code=0)
-    assert json.loads(ended.out)["method"] == "platt"
+    assert ended.document["method"] == "platt"
     assert "platt" in ended.err
 
 
@@ -48,15 +48,15 @@ def test_applied_column_measures_as_the_artifact_does(run: Run, artifact: Path, 
     """Measuring the applied file and measuring through the artifact give the same numbers."""
     out = tmp_path / "calibrated.parquet"
     run("apply", artifact, EVALUATION, "-o", out)
-    applied = json.loads(run("measure", out, "-s", "calibrated", "-y", "label", "--json").out)
-    through = json.loads(run("measure", EVALUATION, *CHURN, "--artifact", artifact, "--json").out)
+    applied = run("measure", out, "-s", "calibrated", "-y", "label", "--json").document
+    through = run("measure", EVALUATION, *CHURN, "--artifact", artifact, "--json").document
     assert applied["measures"] == through["measures"]
     assert applied["table"]["digest"] == through["table"]["digest"]
 
 
 def test_every_measure_travels_with_interval_method_and_null(run: Run) -> None:
     """On ordinary data nothing is printed bare."""
-    report = json.loads(run("measure", EVALUATION, *CHURN, "--json").out)
+    report = run("measure", EVALUATION, *CHURN, "--json").document
     assert set(report["measures"]) == {
         "ece",
         "ece_equal_mass",
@@ -98,7 +98,7 @@ def test_inspect_says_what_each_kind_of_file_is(run: Run, artifact: Path, tmp_pa
 def test_importance_weights_get_no_test_and_no_state(run: Run, tmp_path: Path) -> None:
     """Where no bound holds there is a reason, not a number."""
     weighted = [EVALUATION, *CHURN, "-w", "weight"]
-    report = json.loads(run("measure", *weighted, "-m", "ici,ece,tests", "--json").out)
+    report = run("measure", *weighted, "-m", "ici,ece,tests", "--json").document
     assert all(test["p_value"] is None for test in report["tests"].values())
     assert report["measures"]["ici"]["lower"] is None
     assert any("no interval" in line for line in report["measures"]["ici"]["assumptions"])
@@ -109,7 +109,7 @@ def test_importance_weights_get_no_test_and_no_state(run: Run, tmp_path: Path) -
 @pytest.mark.parametrize("kind", DocumentKind)
 def test_schema_prints_what_is_published(run: Run, kind: DocumentKind) -> None:
     """The schemas that tests hold documents against are those of the command."""
-    assert json.loads(run("schema", kind).out) == validator(kind).schema
+    assert run("schema", kind).document == validator(kind).schema
 
 
 def test_global_flags_may_stand_before_the_command(run: Run, thousand: Path) -> None:
@@ -222,8 +222,7 @@ def test_apply_keeps_the_bytes_of_one_byte_encodings(run: Run, tmp_path: Path) -
 def test_inspect_says_what_to_type_with_the_same_options(run: Run, tmp_path: Path) -> None:
     """Else the next command would not find the columns."""
     (tmp_path / "a.txt").write_text(SEMICOLONS)
-    ended = run("inspect", tmp_path / "a.txt", "--delimiter", ";", "--json")
-    suggestion = json.loads(ended.out)["suggestion"]
+    suggestion = run("inspect", tmp_path / "a.txt", "--delimiter", ";", "--json").document["suggestion"]
     assert suggestion.endswith("-s score -y label --delimiter ';'")
     assert run(*suggestion.replace("'", "").split()[1:]).code == 0
     tabs = tmp_path / "b.txt"
@@ -236,7 +235,7 @@ def test_inspect_knows_rows_from_documents(run: Run, tmp_path: Path) -> None:
     lines = "".join(f'{{"score": {score}, "label": {label}, "l": [1]}}\n' for score, label in ROWS)
     for name in ("a.jsonl", "a.json", "rows"):
         (tmp_path / name).write_text(lines)
-        shown = json.loads(run("inspect", tmp_path / name, "--json").out)
+        shown = run("inspect", tmp_path / name, "--json").document
         assert shown["kind"] == "jsonl"
         assert [one["name"] for one in shown["columns"]] == ["score", "label", "l"]
     (tmp_path / "b.jsonl").write_text(lines.splitlines()[0])
@@ -270,7 +269,7 @@ def test_inspect_looks_at_a_whole_directory(run: Run, tmp_path: Path) -> None:
         folder = tmp_path / f"country={country}"
         folder.mkdir()
         pq.write_table(pa.table({"score": [0.5] * rows, "label": [1] * rows}), folder / "a.parquet")
-    shown = json.loads(run("inspect", tmp_path, "--json").out)
+    shown = run("inspect", tmp_path, "--json").document
     assert shown["facts"]["files"].startswith("2; ")
     assert (shown["facts"]["rows"], shown["facts"]["in the path"]) == ("8", "country")
     assert {"name": "country", "kind": "partition", "role": ""} in shown["columns"]
@@ -296,7 +295,7 @@ def test_inspect_says_of_each_column_what_its_values_read_as(run: Run, tmp_path:
         with pa.CompressedOutputStream(str(tmp_path / f"{compression}.csv"), compression.value) as packed:
             packed.write(plain)
     for name in ("a", *Compression):
-        shown = json.loads(run("inspect", tmp_path / f"{name}.csv", "--json").out)["columns"]
+        shown = run("inspect", tmp_path / f"{name}.csv", "--json").document["columns"]
         assert [(one["name"], one["kind"]) for one in shown] == [(name, kinds[name][2]) for name in names]
 
 
@@ -304,7 +303,7 @@ def test_inspect_takes_one_row_of_json_for_rows(run: Run, tmp_path: Path) -> Non
     """As `measure` does; a document has a schema."""
     path = tmp_path / "rows.json"
     path.write_text('{"score": 0.3, "label": 1}\n')
-    shown = json.loads(run("inspect", path, "--json", code=0).out)
+    shown = run("inspect", path, "--json", code=0).document
     assert [one["name"] for one in shown["columns"]] == ["score", "label"]
 
 
@@ -315,7 +314,7 @@ def test_inspect_takes_no_whole_column_for_probabilities_of_a_row(
     """JSON of columns as lists has one row of lists, the label among them."""
     path = tmp_path / "rows.json"
     path.write_text(json.dumps({"score": [0.3, 0.7], "label": labels}))
-    shown = json.loads(run("inspect", path, "--json", code=0).out)
+    shown = run("inspect", path, "--json", code=0).document
     assert shown["suggestion"] is None
     assert "orient='records'" in shown["facts"]["note"]
     assert [one["kind"].partition("<")[0] for one in shown["columns"]] == ["list", "list"]
@@ -344,9 +343,9 @@ def test_a_column_without_a_name_is_one_of_many(run: Run, tmp_path: Path) -> Non
     """Columns that are not read have no name in the parser, and this one none in the file."""
     (tmp_path / "a.csv").write_text("a,,score,label\n7,0.1,0.5,0\n8,0.9,0.5,1\n")
     for name, brier in (("", 0.01), ("score", 0.25)):
-        report = json.loads(run("measure", tmp_path / "a.csv", "-s", name, "-y", "label", "--json").out)
+        report = run("measure", tmp_path / "a.csv", "-s", name, "-y", "label", "--json").document
         assert report["measures"]["brier"]["value"] == pytest.approx(brier)
-    by = json.loads(run("measure", tmp_path / "a.csv", "--by", "", "--min-group-rows", "1", "--json").out)
+    by = run("measure", tmp_path / "a.csv", "--by", "", "--min-group-rows", "1", "--json").document
     assert set(by["slices"]) == {"=0.1", "=0.9"}
 
 
@@ -372,7 +371,7 @@ def test_the_command_that_inspect_offers_for_rows_is_accepted(
 ) -> None:
     """With the options that the refusals of those before it ask for, and none where these are not enough."""
     (tmp_path / "a.csv").write_text(f"score,label\n{rows}")
-    shown = json.loads(run("inspect", tmp_path / "a.csv", "--json").out)
+    shown = run("inspect", tmp_path / "a.csv", "--json").document
     assert shown["suggestion"].endswith(f"-s score -y label{more}")
     assert run(*shlex.split(shown["suggestion"])[1:]).code == 0
     assert ("note" in shown["facts"]) is bool(more)
@@ -384,7 +383,7 @@ def test_inspect_looks_at_columns_that_are_named(run: Run, tmp_path: Path) -> No
     """No usual name told it of, so that measure refused such a file once for each thing it has to be told."""
     path = tmp_path / "loans.csv"
     path.write_text("rating;pd_12m;out\nA;1,2;N\nB;17,5;Y\nB;;N\n")
-    shown = json.loads(run("inspect", path, "-s", "pd_12m", "-y", "OUT", "--json", code=0).out)
+    shown = run("inspect", path, "-s", "pd_12m", "-y", "OUT", "--json", code=0).document
     more = "--delimiter ';' --decimal , --on-missing drop --scale percent --positive Y"
     assert shown["suggestion"] == f"calibcli measure {path} -s pd_12m -y out {more}"
     assert shown["facts"]["base rate"] == "50.0 % (1 of 2 rows has label 1)"
@@ -402,7 +401,7 @@ def test_inspect_compares_no_models_by_the_first_of_several_answers(
     ]
     path = tmp_path / "answers.csv"
     path.write_text("\n".join(["model,question,confidence,correct", *rows, ""]))
-    shown = json.loads(run("inspect", path, "--json", code=0).out)
+    shown = run("inspect", path, "--json", code=0).document
     assert shown["suggestion"].endswith("auroc" if times == 1 else "auroc --cluster question")
     assert ("models" in shown["facts"]) == (times == 1)
     assert run(*shlex.split(shown["suggestion"])[1:]).code == 0
@@ -415,7 +414,7 @@ def test_inspect_takes_no_predicted_class_for_the_score(run: Run, tmp_path: Path
     lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
     path = tmp_path / f"rows{suffix}"
     path.write_text("\n".join(lines if suffix == ".csv" else map(json.dumps, rows)) + "\n")
-    shown = json.loads(run("inspect", path, "--json", code=0).out)
+    shown = run("inspect", path, "--json", code=0).document
     assert shown["suggestion"] == f"calibcli measure {path} --probs 'p_*' -y label"
     assert run(*shlex.split(shown["suggestion"])[1:]).code == 0
 
@@ -430,7 +429,7 @@ def test_inspect_knows_numbers_beside_text_in_another_encoding(run: Run, tmp_pat
 def test_inspect_offers_no_command_that_would_fail(run: Run, tmp_path: Path) -> None:
     """Soft labels are read in no way."""
     (tmp_path / "a.csv").write_text("score,label\n0.2,0.3\n0.7,0.6\n0.4,1\n")
-    shown = json.loads(run("inspect", tmp_path / "a.csv", "--json").out)
+    shown = run("inspect", tmp_path / "a.csv", "--json").document
     assert shown["suggestion"] is None
     assert "soft labels are not read" in shown["facts"]["note"]
 
@@ -449,10 +448,7 @@ def test_certain_scores_are_noted_beside_a_slope(run: Run, tmp_path: Path) -> No
 def test_inspect_says_that_fields_are_separated_otherwise(run: Run, tmp_path: Path) -> None:
     """As measure does."""
     (tmp_path / "a.csv").write_text(SEMICOLONS)
-    assert (
-        "pass --delimiter ';'"
-        in json.loads(run("inspect", tmp_path / "a.csv", "--json").out)["facts"]["note"]
-    )
+    assert "pass --delimiter ';'" in run("inspect", tmp_path / "a.csv", "--json").document["facts"]["note"]
 
 
 def test_columns_of_several_classes_are_offered_where_no_score_is_found(run: Run, tmp_path: Path) -> None:
@@ -483,7 +479,7 @@ def test_inspect_says_every_note_as_json(run: Run, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("pd,default_flag\n0.2,N\n0.7,Y\n")
     lines = run("inspect", tmp_path / "rows.csv", code=0).out.splitlines()
     notes = [line.removeprefix("note").strip() for line in lines if line.startswith("note")]
-    note = json.loads(run("inspect", tmp_path / "rows.csv", "--json", code=0).out)["facts"]["note"]
+    note = run("inspect", tmp_path / "rows.csv", "--json", code=0).document["facts"]["note"]
     assert len(notes) == 2
     assert note == "; ".join(notes)
 
@@ -495,7 +491,7 @@ def test_of_two_columns_of_classes_one_is_the_score(run: Run, tmp_path: Path, na
     """As predict_proba of scikit-learn leaves them: the largest of both is another question."""
     path, asked = tmp_path / "rows.csv", names[: names.index("_") + 1]
     path.write_text(f"{names},label\n0.2,0.8,1\n0.6,0.4,0\n")
-    shown = json.loads(run("inspect", path, "--json", code=0).out)
+    shown = run("inspect", path, "--json", code=0).document
     assert shown["suggestion"] == f"calibcli measure {path} -s {score} -y label"
     assert f"--probs '{asked}*' looks at the larger of both" in shown["facts"]["note"]
     assert f"name '{score}' with --score" in run("measure", path, code=3).err
@@ -516,7 +512,7 @@ def test_two_columns_that_do_not_sum_to_1_are_not_two_classes(run: Run, tmp_path
         else:
             lines = (",".join("" if one is None else str(one) for one in row.values()) for row in rows)
             path.write_text("\n".join([",".join(table), *lines, ""]))
-        shown = json.loads(run("inspect", path, "--json", code=0).out)
+        shown = run("inspect", path, "--json", code=0).document
         said = run("measure", path, "-y", "label", code=3).err
         assert f"measure {path} {offered} -y label" in shown["suggestion"]
         assert ("of two classes" in shown["facts"].get("note", "")) == (second == 0.3)

@@ -125,7 +125,7 @@ def test_a_header_of_very_many_columns_is_looked_into_once(run: Run, artifact: s
     began = time.process_time()
     lines = run("inspect", "wide.csv").out.splitlines()
     assert f"{count - 1_000:,} more columns; --json lists all." in lines
-    assert len(json.loads(run("inspect", "wide.csv", "--json").out)["columns"]) == count
+    assert len(run("inspect", "wide.csv", "--json").document["columns"]) == count
     names = ",".join(f"c{k}" for k in range(1, count))
     run("apply", artifact, "wide.csv", "-s", "c0", "--keep", names, "-o", "out.csv", "-q", code=0)
     assert time.process_time() - began < 20.0

@@ -55,7 +55,7 @@ def test_reports_fit_their_published_schema(run: Run, three: Path) -> None:
         ["--by", "country", "--cluster", "site", "--metric", "brier"],
     ):
         ended = run("measure", three, "-s", "a", "-y", "label", *words, "--json", code=0)
-        check(json.loads(ended.out), "report")
+        check(ended.document, "report")
 
 
 def test_a_report_too_large_to_be_read_again_says_so(
@@ -76,7 +76,7 @@ def test_a_report_too_large_to_be_read_again_says_so(
 def test_json_has_every_slice_in_full(run: Run, three: Path) -> None:
     """The keys are flat, each slice has all measures, and what was left out is said with its rows."""
     words = ["-s", "a", "-s", "b", "-y", "label", "--by", "country", *FEW]
-    report = json.loads(run("measure", three, *words, "--json").out)
+    report = run("measure", three, *words, "--json").document
     keys = ["country=DE", "country=US", "score=b", "score=b/country=DE", "score=b/country=US"]
     assert sorted(report["slices"]) == keys
     assert all(set(part["measures"]) == {"ece", "bias", "brier"} for part in report["slices"].values())
@@ -164,7 +164,7 @@ def test_many_further_scores_are_a_line_each(run: Run, tmp_path: Path) -> None:
         *(word for name in columns for word in ("-s", name)),
     )
     plain, verbose = run(*words), run(*words, "-v")
-    report = json.loads(run(*words, "--json").out)
+    report = run(*words, "--json").document
     assert plain.out.count("score range") == 1
     lines = plain.out.splitlines()
     table = lines[lines.index("Further scores") + 3 :][:6]
@@ -184,8 +184,8 @@ def test_many_further_scores_are_a_line_each(run: Run, tmp_path: Path) -> None:
 def test_standard_input_and_files_agree(run: Run, three: Path) -> None:
     """Groups, clusters and scores come through a pipe as from a file."""
     words = ["-s", "a", "-s", "b", "-y", "label", "--by", "country", "--cluster", "site", *FEW, "--json"]
-    piped = run("measure", "-", *words, stdin=three.read_bytes(), code=0)
-    from_pipe, from_file = json.loads(piped.out), json.loads(run("measure", three, *words).out)
+    from_pipe = run("measure", "-", *words, stdin=three.read_bytes(), code=0).document
+    from_file = run("measure", three, *words).document
     for report in (from_pipe, from_file):
         del report["digest"]
         for part in (report, *report["slices"].values()):
@@ -196,18 +196,18 @@ def test_standard_input_and_files_agree(run: Run, three: Path) -> None:
 def test_artifact_is_measured_by_group(run: Run, artifact: Path) -> None:
     """Slices are those of the recalibrated score; -v adds the raw score of all rows."""
     words = ["measure", EVALUATION, *CHURN, "--artifact", artifact, "--by", "group", *FEW, "--json"]
-    report = json.loads(run(*words).out)
+    report = run(*words).document
     assert [key.split("=")[0] for key in report["slices"]] == ["group"] * 4
     assert all(part["artifact"] == str(artifact) for part in report["slices"].values())
     assert sum(part["table"]["rows"] for part in report["slices"].values()) == 50_000
-    assert "score=score" in json.loads(run(*words, "-v").out)["slices"]
+    assert "score=score" in run(*words, "-v").document["slices"]
 
 
 def test_metrics_by_commas_are_as_many_metrics(run: Run, thousand: Path) -> None:
     """One option with names between commas, or the option once for each, in its short form too."""
-    together = json.loads(run("measure", thousand, "--metric", "ece, brier", "--json").out)
+    together = run("measure", thousand, "--metric", "ece, brier", "--json").document
     assert set(together["measures"]) == {"ece", "brier"}
-    assert json.loads(run("measure", thousand, "-m", "ece", "-m", "brier", "--json").out) == together
+    assert run("measure", thousand, "-m", "ece", "-m", "brier", "--json").document == together
     assert "there is no metric 'nothing'" in run("measure", thousand, "-m", "ece,nothing").err
 
 
@@ -228,8 +228,7 @@ def rows_of(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("tool", list(CompatTool))
 def test_json_fits_its_schema(tool: CompatTool, tied: Path, run: Run) -> None:
     """Every tool gives a document in the shape of `calibcli schema compat`, with its numbers and ours."""
-    ran = run("measure", tied, "--compat", tool.value, "--json", code=0)
-    document = json.loads(ran.out)
+    document = run("measure", tied, "--compat", tool.value, "--json", code=0).document
     check(document, "compat")
     assert document["peer"]["name"] == tool.value
     assert any(one["ours"] is not None for one in document["numbers"].values())
@@ -248,8 +247,8 @@ def test_page_shows_every_number_and_reason(tool: CompatTool, tied: Path, run: R
 
 def test_ours_are_what_measure_prints(tied: Path, run: Run) -> None:
     """The number beside theirs is that of `measure` under the same options."""
-    compat = json.loads(run("measure", tied, "--compat", "mapie", "--bins", "7", "--json").out)
-    plain = json.loads(run("measure", tied, "--bins", "7", "--json").out)
+    compat = run("measure", tied, "--compat", "mapie", "--bins", "7", "--json").document
+    plain = run("measure", tied, "--bins", "7", "--json").document
     numbers = compat["numbers"]
     assert numbers["expected_calibration_error"]["ours"]["value"] == plain["measures"]["ece"]["value"]
     assert numbers["kuiper_p_value"]["ours"]["value"] == plain["tests"]["kuiper"]["p_value"]
@@ -267,7 +266,7 @@ def test_mapie_sees_rows_in_the_order_of_the_input(tied: Path, run: Run) -> None
         run("measure", tied, "--compat", "mapie", "--json"),
         run("measure", "-", "--compat", "mapie", "--json", stdin=tied.read_bytes()),
     ):
-        found = json.loads(ran.out)["numbers"]["kolmogorov_smirnov_statistic"]["value"]
+        found = ran.document["numbers"]["kolmogorov_smirnov_statistic"]["value"]
         assert found == pytest.approx(expected, rel=1e-12)
 
 
@@ -278,7 +277,7 @@ def test_artifact_is_applied_first(artifact: Path, run: Run) -> None:
         "measure", file, "-s", "score", "-y", "label", "--artifact", artifact, "--compat", "mapie", "--json"
     )
     assert ran.code == 0, ran.err
-    document = json.loads(ran.out)
+    document = ran.document
     assert document["artifact"] == str(artifact)
     assert document["table"]["distinct"] <= 10
     assert document["numbers"]["spiegelhalter_statistic"]["same"] is True
@@ -290,8 +289,8 @@ def test_frequencies_repeat_rows(csv_of: Make, run: Run) -> None:
     weighted = csv_of("score,label,n", "0.2,0,2", "0.7,1,1", "0.7,0,2", "0.4,1,1", name="w.csv")
     repeated = csv_of("score,label", "0.2,0", "0.2,0", "0.7,1", "0.7,0", "0.7,0", "0.4,1", name="r.csv")
     words = ["--compat", "mapie", "--json"]
-    first = json.loads(run("measure", weighted, "-w", "n", "--weights-are", "frequency", *words).out)
-    assert first["numbers"] == json.loads(run("measure", repeated, *words).out)["numbers"]
+    first = run("measure", weighted, "-w", "n", "--weights-are", "frequency", *words).document
+    assert first["numbers"] == run("measure", repeated, *words).document["numbers"]
 
 
 def test_inspect_knows_the_document(tied: Path, run: Run, tmp_path: Path) -> None:
@@ -309,7 +308,7 @@ COLUMNS = ["-s", "score", "-y", "label"]
 
 def test_bounds_are_in_both_formats(run: Run) -> None:
     """JSON holds every bound among the details, the page a table of them; the report keeps its schema."""
-    report = json.loads(run("measure", FILE, *COLUMNS, "--bounds", "--json").out)
+    report = run("measure", FILE, *COLUMNS, "--bounds", "--json").document
     details = report["measures"]["ece"]["details"]
     assert details["upper_d_star"] <= details["upper_hoeffding"] <= details["upper_theorem_12_4"]
     check(report, "report")
@@ -324,8 +323,7 @@ def test_bounds_are_in_both_formats(run: Run) -> None:
 
 def test_edges_make_the_bins(run: Run) -> None:
     """The partition in the report is the one given."""
-    ended = run("measure", FILE, *COLUMNS, "--edges", "0,0.1,0.5,1", "--metric", "ece", "--json")
-    report = json.loads(ended.out)
+    report = run("measure", FILE, *COLUMNS, "--edges", "0,0.1,0.5,1", "--metric", "ece", "--json").document
     assert report["measures"]["ece"]["details"]["partition"] == "3 given bins"
 
 
@@ -335,8 +333,8 @@ def test_edges_that_cut_cells_are_exact_on_a_grid(run: Run, tmp_path: Path) -> N
     score = rng.random(30_000)
     file = in_csv(tmp_path / "p.csv", {"score": score, "label": rng.random(30_000) < score})
     words = [file, *COLUMNS, "--edges", "0,0.123456789,0.7071067811865476,1", "--metric", "ece", "--json"]
-    grid = json.loads(run("measure", *words, "--memory", "1KiB").out)
-    exact = json.loads(run("measure", *words, "--exact").out)
+    grid = run("measure", *words, "--memory", "1KiB").document
+    exact = run("measure", *words, "--exact").document
     assert (grid["table"]["kind"], exact["table"]["kind"]) == ("grid", "exact")
     assert grid["measures"]["ece"]["value"] == pytest.approx(exact["measures"]["ece"]["value"], abs=1e-12)
 
@@ -491,7 +489,7 @@ def test_smece_at_a_bandwidth_says_so_in_every_report(run: Run) -> None:
     """The bandwidth stands in JSON, a note in text; without it the number is at its own."""
     rows = (SAMPLE / "breast_cancer_evaluation.csv", "-s", "score", "-y", "label", "-m", "smece")
     own, named = (
-        json.loads(run("measure", *rows, "--json", *more).out)["measures"]["smece"]
+        run("measure", *rows, "--json", *more).document["measures"]["smece"]
         for more in ((), ("--bandwidth", 0.05))
     )
     assert own["details"]["bandwidth"] == own["value"]

@@ -37,8 +37,9 @@ def applied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _ece(run: Run, *words: object) -> float:
-    ended = run("measure", *words, "--metric", "ece", "--json", code=0)
-    return float(json.loads(ended.out)["measures"]["ece"]["value"])
+    return float(
+        run("measure", *words, "--metric", "ece", "--json", code=0).document["measures"]["ece"]["value"]
+    )
 
 
 @pytest.mark.parametrize("rows", ["few", "more"])
@@ -917,9 +918,7 @@ def test_a_baseline_of_another_label_or_class_is_said(
     rows, base = in_csv(tmp_path / "rows.csv", columns), tmp_path / "base.json"
     run("measure", rows, *before.split(), "-m", "ece", "--json", "-o", base, code=0)
     ask = ["--baseline", base, "--max-regression", "0.5", "--json"]
-    notes = [
-        one for one in json.loads(run("verify", rows, *now.split(), *ask).out)["notes"] if "baseline" in one
-    ]
+    notes = [one for one in run("verify", rows, *now.split(), *ask).document["notes"] if "baseline" in one]
     assert [one for one in notes if "same rows" not in one] == [one for one in notes if said and said in one]
     assert said is None or any(said in one for one in notes)
 
@@ -957,7 +956,7 @@ def test_a_file_unlike_the_others_is_said(
 
     def unlike(*files: str) -> list[str]:
         ran = run("measure", *map(paths.get, files), *asked, code=0)
-        return [one for one in json.loads(ran.out)["input"]["notes"] if "there, unlike" in one]
+        return [one for one in ran.document["input"]["notes"] if "there, unlike" in one]
 
     assert [f"{paths['odd']}: {said}" in one for one in unlike("a", "odd", "b")] == [True] * (
         said is not None

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from pathlib import Path
 
@@ -60,7 +59,7 @@ def test_groups_have_one_table(run: Run, rows: Path) -> None:
     assert [line.split()[:2] for line in lines[1:7]] == [
         [f"w={w}", t] for w in ("1.0", "1.5", "2.0") for t in ("0.1", "0.5")
     ]
-    alone = json.loads(run("measure", rows, *asked, "--where", "w == 1.5", "--json").out)["net_benefit"]
+    alone = run("measure", rows, *asked, "--where", "w == 1.5", "--json").document["net_benefit"]
     assert [float(line.split()[2]) for line in lines[3:5]] == pytest.approx(
         [one["net_benefit"]["value"] for one in alone], rel=1e-3
     )
@@ -87,7 +86,7 @@ def test_programs_get_every_number(run: Run, rows: Path) -> None:
     table = list(csv.DictReader(io.StringIO(run("measure", rows, *ASKED, "--format", "csv").out)))
     found = {(one["slice"], one["name"], one["limit"]): one for one in table if one["kind"] == "net_benefit"}
     assert len(found) == 2 * (3 + 4)
-    document = json.loads(run("measure", rows, *ASKED, "--json").out)
+    document = run("measure", rows, *ASKED, "--json").document
     first, second = document["net_benefit"], document["slices"]["score=other"]["net_benefit"]
     assert [one["threshold"] for one in first] == [0.001, 0.5]
     assert "over_first" not in first[1]
@@ -105,7 +104,7 @@ def test_no_interval_is_made_up(run: Run, rows: Path, more: tuple[str, ...]) -> 
     out = run("measure", rows, *ASKED, *more).out
     assert "No intervals: they need independent rows that all count the same." in out
     assert "acting on" not in out
-    document = json.loads(run("measure", rows, *ASKED, *more, "--json").out)
+    document = run("measure", rows, *ASKED, *more, "--json").document
     for one in (document, document["slices"]["score=other"]):
         for found in one["net_benefit"]:
             numbers = [value for value in found.values() if isinstance(value, dict)]
@@ -121,14 +120,14 @@ def test_rounded_scores_count_at_thresholds_as_they_are(run: Run, tmp_path: Path
     columns = {"score": score, "other": score[::-1], "label": label, "half": np.arange(score.size) % 2}
     pq.write_table(pa.table(columns), path)
     asked = ("measure", path, "-y", "label", "-m", "brier", "--threshold", "0.5,0.29", "--json")
-    exact = json.loads(run(*asked, "-s", "score").out)
-    rounded = json.loads(run(*asked, "-s", "score", "--memory", "1MiB").out)
+    exact = run(*asked, "-s", "score").document
+    rounded = run(*asked, "-s", "score", "--memory", "1MiB").document
     assert (exact["table"]["kind"], rounded["table"]["kind"]) == ("exact", "grid")
     assert rounded["net_benefit"] == exact["net_benefit"]
     assert rounded["notes"] == exact["notes"]
     near = "rows lie so near a threshold that rounding may have moved them across it; --exact counts them"
-    several = json.loads(run(*asked, "-s", "score", "-s", "other", "--memory", "2MiB").out)
+    several = run(*asked, "-s", "score", "-s", "other", "--memory", "2MiB").document
     assert near in several["slices"]["score=other"]["notes"][0]
-    grouped = json.loads(run(*asked, "-s", "score", "--by", "half", "--memory", "2MiB").out)
+    grouped = run(*asked, "-s", "score", "--by", "half", "--memory", "2MiB").document
     (doubtful,) = (note for note in grouped["notes"] if note.startswith("in groups "))
     assert near in doubtful

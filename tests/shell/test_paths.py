@@ -1,6 +1,5 @@
 """Paths that cannot be used: one line each, and no input is ever replaced."""
 
-import json
 import os
 import shlex
 import socket
@@ -310,7 +309,7 @@ def next_words(run: Run, path: str) -> list[str]:
     dashes = ["--"] if path.startswith("-") else []
     ended = run("inspect", *dashes, path, code=0)
     (line,) = [one for one in ended.out.splitlines() if one.startswith("next  ")]
-    suggested = json.loads(run("inspect", "--json", *dashes, path).out)["suggestion"]
+    suggested = run("inspect", "--json", *dashes, path).document["suggestion"]
     words = shlex.split(line.removeprefix("next"))
     assert words == shlex.split(suggested)
     return words

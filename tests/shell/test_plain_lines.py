@@ -1,6 +1,5 @@
 """Lines as people type them: what can only mean one thing means it."""
 
-import json
 import re
 import subprocess
 import sys
@@ -97,7 +96,7 @@ def test_help_lists_ten_options_first_and_the_rest_by_section(run: Run, name: st
     assert 8 <= sum(line.startswith("  -") for line in options.splitlines()) <= 10
     assert "\nOutput:\n" in text
     assert "\nAdvanced:\n" in text
-    taken = set(json.loads(run("config", name, "--json").out)["commands"][name])
+    taken = set(run("config", name, "--json").document["commands"][name])
     shown = [line.split()[:2] for line in text.splitlines() if line.startswith("  -")]
     assert taken <= {word.rstrip(",").removeprefix("--") for words in shown for word in words}
 

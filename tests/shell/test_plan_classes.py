@@ -1,6 +1,5 @@
 """Gates on several classes are planned, and what `apply` wrote of them is found again."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,9 +31,7 @@ def of_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rows_needed(run: Run, *words: object) -> dict[str, Any]:
     """What `plan --max-ece 0.08` says."""
-    ended = run("plan", *map(str, words), "--max-ece", "0.08", "--bins", "5", "--json", code=0)
-    found: dict[str, Any] = json.loads(ended.out)
-    return found
+    return run("plan", *map(str, words), "--max-ece", "0.08", "--bins", "5", "--json", code=0).document
 
 
 def test_a_view_of_classes_is_planned_as_the_score_that_it_is(run: Run, of_classes: Path) -> None:

@@ -344,9 +344,9 @@ def test_other_reports_state_it_and_fit_their_schema(
     }
     rows = "".join(f"{k % 7 / 7},{k % 5 / 5},{k % 3 % 2}\n" for k in range(200))
     Path("two.csv").write_text(f"old,new,label\n{rows}")
-    plain = json.loads(run(*lines[kind], "--json").out)
+    plain = run(*lines[kind], "--json").document
     (project / "calibcli.toml").write_text("confidence = 0.9\n")
-    found = json.loads(run(*lines[kind], "--json").out)
+    found = run(*lines[kind], "--json").document
     assert "settings" not in plain
     assert found["settings"] == [{"option": "confidence", "value": 0.9, "source": "../calibcli.toml"}]
     check(found, kind)

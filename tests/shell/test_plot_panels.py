@@ -94,8 +94,7 @@ def test_diagram_needs_no_file_and_says_the_error(run: Run) -> None:
     """The numbers of the caption are those of `measure`."""
     ran = run("plot", CANCER, "-s", "score", "-y", "label", "--terminal", "--kind", "smooth")
     assert (ran.code, ran.err) == (0, "")
-    measured = run("measure", CANCER, "-s", "score", "-y", "label", "--json")
-    smece = json.loads(measured.out)["measures"]["smece"]
+    smece = run("measure", CANCER, "-s", "score", "-y", "label", "--json").document["measures"]["smece"]
     assert f"smECE {smece['value']:.4f}  [{smece['lower']:.4f}, {smece['upper']:.4f}]" in ran.out
     assert "observed rate of label 1" in ran.out
     assert "score (predicted probability)" in ran.out
@@ -202,7 +201,7 @@ COLUMNS = ("-s", "score", "-y", "label")
 
 def measured(run: Run, *words: object) -> dict[str, dict[str, dict[str, float]]]:
     """Return the report of `measure`."""
-    return json.loads(run("measure", *words, "--json").out)
+    return run("measure", *words, "--json").document
 
 
 def captioned(run: Run, kind: str, path: Path, *words: object) -> str:

@@ -109,7 +109,7 @@ def test_every_report_is_written_whatever_the_verdict(run: Run, tmp_path: Path) 
         report = json.loads(files["json"].read_text())
         assert report["verdict"]["status"].upper() == ended.out.split()[0]
         if code == 1:
-            assert report == json.loads(run(*GATE, limit, "--json").out)
+            assert report == run(*GATE, limit, "--json").document
             assert files["md"].read_text() == run(*GATE, limit, "--format", "md").out
             before = {path: path.read_bytes() for path in files.values()}
             assert run(*GATE, limit, *words, "--force").code == code

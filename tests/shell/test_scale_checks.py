@@ -247,7 +247,7 @@ def test_logarithms_that_no_double_can_tell_from_0_or_1_are_counted(run: Run, tm
     asked = (data, "-y", "label", "--scale")
 
     def notes(*words: object) -> list[str]:
-        return [note.partition(",")[0] for note in json.loads(run(*words, "--json").out)["notes"]]
+        return [note.partition(",")[0] for note in run(*words, "--json").document["notes"]]
 
     one, zero = ("with log-odds above 36.7 have a score of exactly 1", "rows with log-odds below -745 have")
     assert notes("measure", *asked, "logit", "-s", "a", "-m", "brier") == [

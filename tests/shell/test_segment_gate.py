@@ -42,9 +42,7 @@ def rows(frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(run: Run, *words: object, code: int) -> dict[str, Any]:
     """Return the report of a gate that ends so."""
-    ended = run("verify", *words, *WORDS, "--json", code=code)
-    found: dict[str, Any] = json.loads(ended.out)
-    return found
+    return run("verify", *words, *WORDS, "--json", code=code).document
 
 
 @pytest.mark.parametrize(
@@ -133,7 +131,7 @@ def test_rules_on_ranges_have_their_words(
     assert said in report["answer"]
     (found,) = [report["rules"][key]]
     check(report, "report")
-    searched = json.loads(run("segments", rows, *WORDS, *ON, "--json").out)
+    searched = run("segments", rows, *WORDS, *ON, "--json").document
     name = "mce_p" if ".p>" in key else key.partition(".")[0]
     assert found["value"] == searched[name]["value"]
     by_name = {tuple(one["where"]): one for one in searched["segments"]}
@@ -316,17 +314,16 @@ def test_a_plan_names_rows_for_the_smallest_segment_and_needs_no_label(
 ) -> None:
     """Scores and columns settle it; smaller segments are kept out by the option that the note names."""
     requested = ("--max-segment-bias", "0.05", *ON, "-s", "score")
-    ended = run("plan", rows, *requested, "--json", code=0)
-    report = json.loads(ended.out)
+    report = run("plan", rows, *requested, "--json", code=0).document
     check(report, "plan")
     assert report["measure"] == "segment_bias"
     assert report["partition"] == "15 segments by country, age"
     unlabelled = tmp_path / "unlabelled.parquet"
     frame.drop(columns="label").to_parquet(unlabelled)
-    again = json.loads(run("plan", unlabelled, *requested, "--json").out)
+    again = run("plan", unlabelled, *requested, "--json").document
     assert again["rows"] == report["rows"]
     assert "with verify pass --min-segment-rows" in " ".join(report["notes"])
-    fail = json.loads(run("plan", rows, *requested, "--json", "--error", 0.15).out)
+    fail = run("plan", rows, *requested, "--json", "--error", 0.15).document
     assert (fail["wanted"], fail["pattern"].startswith("only country = ")) == ("fail", True)
     for words, problem in [
         (

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +42,7 @@ def rows() -> pd.DataFrame:
 
 def report(run: Run, *words: object) -> dict[str, Any]:
     """Return what the command finds, without what says where it was."""
-    ended = run("segments", *words, *WORDS, "--json", code=0)
-    found: dict[str, Any] = json.loads(ended.out)
+    found = run("segments", *words, *WORDS, "--json", code=0).document
     for key in ("digest", "input"):
         del found[key]
     return found
@@ -154,7 +152,7 @@ def test_the_answer_comes_first_in_every_format(run: Run, tmp_path: Path) -> Non
     assert "jointly 95 %" in lead
     assert "1 segment is not tested: fewer than 100 rows (--min-rows).\n  country = AT and device" in table
     assert "| segment |" in run("segments", LOANS, *WORDS, *ON, "--format", "md").out
-    found = json.loads(run("segments", LOANS, *WORDS, *ON, "--json").out)
+    found = run("segments", LOANS, *WORDS, *ON, "--json").document
     assert found["answer"].split() == lead.split()
     check(found, "segments")
     assert all(set(found[key]) == {"value", "method"} for key in ("mce", "mce_sigma", "mce_p"))
@@ -327,10 +325,10 @@ def test_further_scores_are_looked_at_each_by_itself(run: Run, rows: pd.DataFram
     path = in_csv(frame, tmp_path / "rows.csv")
     on = ("--on", "country,mobile", "--min-rows", "30")
     requested = (path, "-y", "label", *on, "--json")
-    both = json.loads(run("segments", *requested, "-s", "score", "-s", "other").out)
+    both = run("segments", *requested, "-s", "score", "-s", "other").document
     check(both, "segments")
     for name, found in (("score", both), ("other", both["slices"]["score=other"])):
-        alone = json.loads(run("segments", *requested, "-s", name).out)
+        alone = run("segments", *requested, "-s", name).document
         assert "slices" not in alone
         assert all(found[key] == alone[key] for key in ("mce", "mce_p", "segments", "tested", "input"))
     assert "Column other: " in both["answer"]

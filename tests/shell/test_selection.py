@@ -35,7 +35,7 @@ def groups(tmp_path: Path) -> Path:
 def without_input(ended: Ran) -> dict[str, object]:
     """Return a JSON report without what it says of its input."""
     assert ended.code in (0, 1, 4), ended.err
-    report = json.loads(ended.out)
+    report = ended.document
     return {key: value for key, value in report.items() if key not in ("input", "digest")}
 
 
@@ -54,7 +54,7 @@ def test_selected_rows_give_the_numbers_of_a_file_of_them(run: Run, groups: Path
     ended = run(*words, groups, *requested, "--where", "country==US", "--json")
     alone = run(*words, groups.with_name("us.csv"), *requested, "--json")
     assert without_input(ended) == without_input(alone)
-    found = json.loads(ended.out)["input"]
+    found = ended.document["input"]
     assert found["rows"] == 300
     assert found["selected"] == {
         "where": ["country==US"],
@@ -63,7 +63,7 @@ def test_selected_rows_give_the_numbers_of_a_file_of_them(run: Run, groups: Path
         "seed": None,
         "unselected": 600,
     }
-    assert "selected" not in json.loads(alone.out)["input"]
+    assert "selected" not in alone.document["input"]
 
 
 def test_a_fit_to_selected_rows_is_that_of_a_file_of_them_and_says_so(run: Run, groups: Path) -> None:
@@ -265,6 +265,6 @@ def test_texts_that_differ_from_a_condition_in_capitals_alone_are_said(
     path = tmp_path / "rows.csv"
     path.write_text("\n".join(["score,label,country", *rows, ""]))
     asked = ("measure", path, "-s", "score", "-y", "label", "-m", "bias", "--json", "--where", condition)
-    notes = json.loads(run(*asked, code=0).out)["input"]["notes"]
+    notes = run(*asked, code=0).document["input"]["notes"]
     said = f"is another value than --where {condition!r} names: is it meant to be the same?"
     assert [one for one in notes if "--where" in one] == [f"{path}: {one!r} {said}" for one in others]

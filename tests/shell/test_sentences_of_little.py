@@ -94,7 +94,7 @@ def test_what_would_have_been_found_in_the_largest_segment(run: Run, csv_of: Mak
     """A smaller one whose scores are surer shows smaller errors."""
     lines = [f".5,{k % 2},a" for k in range(400)] + [f".01,{int(k % 100 == 50)},b" for k in range(1000)]
     path = csv_of("score,label,site", *lines)
-    found = json.loads(run("segments", path, "--on", "site", "--json").out)
+    found = run("segments", path, "--on", "site", "--json").document
     least = {one["rows"]: one["smallest_detectable"] for one in found["segments"]}
     assert least[1000] < least[1400]
     assert f"and of {least[1400]:#.3g} in the largest" in run("segments", path, "--on", "site").out
@@ -135,7 +135,7 @@ def test_every_format_answers_alike_of_groups(run: Run, csv_of: Make) -> None:
     score, label = scored(100, lambda score: 0.5 + 0.4 * (score - 0.5))
     lines = [f"{one!r},{int(y)},{x}" for one, y in zip(score.tolist(), label, strict=True) for x in "ab"]
     words = ("measure", csv_of("score,label,site", *lines), "--by", "site")
-    found = json.loads(run(*words, "--json").out)
+    found = run(*words, "--json").document
     assert max(found["groups"]["adjusted"]["kuiper"].values()) < 0.05
     shown, _, _ = run(*words).out.partition("\n\n")
     assert found["answer"] == shown.replace("\n", " ")

@@ -111,7 +111,7 @@ def test_a_state_keeps_the_condition_on_its_rows(run: Run, batch_of: Make, tmp_p
     """Rows that satisfy it are counted, it is asked for again, and the command of `inspect` has it."""
     state, first, second = tmp_path / "gate.json", batch_of("a.csv", seed=1), batch_of("b.csv", seed=2)
     below = ["--where", "score<0.5"]
-    report = json.loads(run("verify", first, *GATE, *below, "--state", state, "--json").out)
+    report = run("verify", first, *GATE, *below, "--state", state, "--json").document
     counted = sum(float(line.split(",")[1]) < 0.5 for line in first.read_text().splitlines()[1:])
     assert report["input"]["rows"] == counted
     assert state_of(state)["input"]["where"] == ["score<0.5"]  # type: ignore[index]
@@ -133,7 +133,7 @@ def test_a_job_that_is_run_again_changes_nothing(run: Run, batch_of: Make, tmp_p
     again = run("verify", batch, *GATE, "--state", state, "--json")
     assert (first.code, again.code) == (4, 4)
     assert state.read_bytes() == before
-    one, two = json.loads(first.out), json.loads(again.out)
+    one, two = first.document, again.document
     assert one["rules"] == two["rules"]
     assert "were counted before and are not counted again" in " ".join(two["notes"])
     assert two["state"]["rows"] == 400
@@ -162,7 +162,7 @@ def test_identities_keep_rows_from_counting_twice(run: Run, batch_of: Make, tmp_
     more = batch_of("more.csv", 200, seed=1, first=300).read_text().splitlines()[1:]
     long.write_text(short.read_text() + "\n".join(more) + "\n")
     ran = run("verify", long, *GATE, "--state", state, "--id", "id", "--json")
-    told = json.loads(ran.out)["state"]
+    told = ran.document["state"]
     assert (told["rows"], told["new_rows"], told["known_rows"]) == (500, 200, 300)
     before = state.read_bytes()
     long.write_text("id,score,label\na,0.5,1\nb,0.5,1\na,0.7,0\n")
@@ -209,7 +209,7 @@ def test_ids_that_were_named_otherwise_are_not_added_to_a_state_of_the_first_ver
     before = state.read_bytes()
     ran = run(*words, "tuesday", "--json")
     if known:
-        assert json.loads(ran.out)["state"]["known_rows"] == 300
+        assert ran.document["state"]["known_rows"] == 300
     else:
         assert (ran.code, ran.out, state.read_bytes()) == (3, "", before)
         assert f"state {state} was begun by a calibcli that named such ids otherwise" in ran.err
@@ -386,7 +386,7 @@ def test_a_state_merged_to_standard_output_has_no_path(run: Run, batch_of: Make,
     run("verify", batch_of("a.csv"), *GATE, "--state", state)
     copy.write_bytes(state.read_bytes())
     ran = run("merge", state, copy, "-o", "-", code=0)
-    assert json.loads(ran.out)["batches"][0]["rows"] == 400
+    assert ran.document["batches"][0]["rows"] == 400
     assert ran.err.startswith("state of a gate\n")
     assert "--state" not in ran.err
     assert f"note: {copy} is the very state of {state}: it counts once" in ran.err
@@ -412,7 +412,7 @@ def test_inspect_says_what_a_state_is(run: Run, batch_of: Make, tmp_path: Path) 
     """Question, rows, evidence and batches are told, and how to ask again."""
     state = tmp_path / "gate.json"
     run("verify", batch_of("a.csv"), *GATE, "--state", state, "--batch", "first")
-    told = json.loads(run("inspect", state, "--json").out)
+    told = run("inspect", state, "--json").document
     assert told["kind"] == "state of a gate"
     assert told["facts"]["rows"].startswith("400, ")
     assert told["facts"]["verdict"] == "inconclusive"
@@ -425,7 +425,7 @@ def test_the_command_that_inspect_suggests_is_accepted(run: Run, batch_of: Make,
     state, batch = tmp_path / "gate.json", batch_of("a.csv")
     requested = ["-s", "score", "-y", "label", "--max-ece", "0.0512345678", "--confidence", "0.99"]
     run("verify", batch, *requested, "--positive", "1", "--state", state)
-    words = shlex.split(json.loads(run("inspect", state, "--json").out)["suggestion"])
+    words = shlex.split(run("inspect", state, "--json").document["suggestion"])
     assert words[:2] == ["calibcli", "verify"]
     assert words[words.index("--confidence") + 1] == "0.99"
     again = [{"NEW.csv": str(batch), "LABEL": "label"}.get(word, word) for word in words[1:]]
@@ -479,7 +479,7 @@ def test_a_file_without_a_row_left_is_said(run: Run, csv_of: Make, tmp_path: Pat
     some = csv_of("score,label", *(f"{i / 100},{i % 3 == 0:d}" for i in range(100)), name="some.csv")
     none = csv_of("score,label", "0.5,", "0.4,", name="none.csv")
     columns = ("-s", "score", "-y", "label", "--max-ece", "0.9", "--on-missing", "drop")
-    report = json.loads(run("verify", some, none, *columns, "--state", tmp_path / "g.json", "--json").out)
+    report = run("verify", some, none, *columns, "--state", tmp_path / "g.json", "--json").document
     said = f"{none}: none of 2 rows has a value in every column that is read: nothing of it is counted"
     assert said in report["input"]["notes"]
 
@@ -495,7 +495,7 @@ def test_one_bad_batch_is_seen_among_good_ones(run: Run, tmp_path: Path) -> None
         assert ("1 batch stands out: n3.csv" in " ".join(ended.out.split())) is (night >= 3), ended.out
     assert ended.code == 0
     assert "last batch alone, n5.csv: binned ECE 0.0" in ended.out
-    own = json.loads(run("verify", "--state", state, "--max-ece", "0.3", "--json").out)["state"]["own_errors"]
+    own = run("verify", "--state", state, "--max-ece", "0.3", "--json").document["state"]["own_errors"]
     assert list(own) == ["n3.csv", "n5.csv"]
     assert own["n3.csv"]["value"] > own["n3.csv"]["seldom"] > own["n3.csv"]["by_chance"]
     assert "; stands out" in run("inspect", state).out
@@ -512,7 +512,7 @@ def test_batches_of_files_of_one_name_are_told_apart(run: Run, tmp_path: Path) -
         (tmp_path / folder).mkdir()
         path = in_csv(tmp_path / folder / "part.csv", {"score": score, "label": label})
         ended = run("verify", path, "--max-ece", "0.9", "--state", state, "--json")
-    own = json.loads(ended.out)["state"]["own_errors"]
+    own = ended.document["state"]["own_errors"]
     assert [(name, one["value"] > one["seldom"]) for name, one in own.items()] == [
         ("part.csv (batch 1)", True),
         ("part.csv (batch 2)", False),

@@ -37,7 +37,7 @@ def test_several_rules_are_judged_on_one_read(run: Run, thousand: Path) -> None:
     words = ["--max-ece", "0.2", "--max-smece", "0.2", "--max-dce", "0.3", "--rule", "ks.p>=0.0001"]
     more = ["--rule", "bias.value<=0.5", "--rule", "cox_slope >= 0.2", "--rule", "ece.lower<=0.01"]
     ended = run("verify", thousand, *words, *more, "--json")
-    report = json.loads(ended.out)
+    report = ended.document
     assert ended.code == 0, ended.err
     keys = ["bias.value<=0.5", "cox_slope.lower>=0.2", "ece.lower<=0.01", "ks.p>=0.0001"]
     assert sorted(report["rules"]) == [*keys, "max-dce", "max-ece", "max-smece"]
@@ -52,7 +52,7 @@ def test_several_rules_are_judged_on_one_read(run: Run, thousand: Path) -> None:
 
 def test_the_limit_of_the_cutoff_error_is_its_rule(run: Run, thousand: Path) -> None:
     """The option and the rule are one claim."""
-    report = json.loads(run("verify", thousand, "--max-cutoff", "0.3", "--rule", "cutoff<=0.3", "--json").out)
+    report = run("verify", thousand, "--max-cutoff", "0.3", "--rule", "cutoff<=0.3", "--json").document
     (rule,) = report["rules"].values()
     assert list(report["rules"]) == ["max-cutoff"]
     assert (rule["expr"], rule["status"]) == ("cutoff <= 0.3", "pass")
@@ -64,7 +64,7 @@ def test_reports_over_groups_fit_their_schema(run: Run, grouped: Path, tmp_path:
     run("measure", grouped, "-s", "old", "-y", "label", "--json", "-o", base)
     by = ["--by", "half", "--by", "part", "--max-ece", "0.5", "--rule", "ece.value<=0.4"]
     against = ["--baseline", base, "--max-regression", "0.1", "--json"]
-    report = json.loads(run("verify", grouped, *CHURN, *by, "--min-group-rows", "100", *against).out)
+    report = run("verify", grouped, *CHURN, *by, "--min-group-rows", "100", *against).document
     check(report, "report")
     assert len(report["slices"]) == len(report["judged_groups"]["judged"]) == 30
     assert set(report["slices"]["half=a/part=x%2F0"]["rules"]) == {"max-ece", "ece.value<=0.4"}
@@ -89,7 +89,7 @@ def test_rows_that_would_decide_are_simulated_for_few_groups(
 ) -> None:
     """Of many it would take a second each; what takes a formula is said of all, and a note says why not."""
     words = ("-s", "score", "-y", "label", "--by", by, "--max-smece", "0.01", "--max-ece", "0.01")
-    report = json.loads(run("verify", grouped, *words, "--json", code=4).out)
+    report = run("verify", grouped, *words, "--json", code=4).document
     for one in report["slices"].values():
         assert (one["rules"]["max-smece"]["rows_needed"] is not None) is told
         assert one["rules"]["max-ece"]["rows_needed"] is not None
@@ -112,7 +112,7 @@ def test_baseline_score_of_the_same_rows(run: Run, grouped: Path, tmp_path: Path
     """The newer score is less noisy, through an artifact too; turned round, the gate fails."""
     ask = ["--max-regression", "0", "--regression-metric", "brier", "--json"]
     better = run("verify", grouped, *CHURN, "--baseline-score", "old", *ask, code=0)
-    assert json.loads(better.out)["rules"]["regression:brier"]["method"] == "paired, Gaffke's bound"
+    assert better.document["rules"]["regression:brier"]["method"] == "paired, Gaffke's bound"
     assert run("verify", grouped, "-s", "old", "-y", "label", "--baseline-score", "score", *ask).code == 1
     cal = tmp_path / "cal.json"
     run("fit", SAMPLE / "churn_calibration.parquet", *CHURN, "-m", "platt", "-o", cal, code=0)
@@ -129,10 +129,10 @@ def test_weighted_rows_are_gated_by_bounds_for_these_rows(run: Run, csv_of: Make
     ask = (path, "-s", "score", "-y", "label", "-w", "w")
     rules = ("brier<=0.3", "log_loss<=0.9", "smece<=0.2", "ece<=0.2")
     passed = run("verify", *ask, "--json", *(word for one in rules for word in ("--rule", one)), code=0)
-    found = json.loads(passed.out)["rules"]
+    found = passed.document["rules"]
     assert {(one["target"], one["finite_sample"]) for one in found.values()} == {("fixed-design", True)}
     beside = ("--baseline-score", "old", "--max-regression", "0.05", "--regression-metric", "brier", "--json")
-    against = json.loads(run("verify", *ask, *beside).out)["rules"]["regression:brier"]
+    against = run("verify", *ask, *beside).document["rules"]["regression:brier"]
     assert (against["status"], against["finite_sample"]) == ("pass", True)
     base = tmp_path / "base.json"
     run("measure", *ask, "--json", "-o", base)
@@ -177,7 +177,7 @@ def test_a_score_of_few_values_may_be_judged_value_by_value(run: Run, csv_of: Ma
     one, two = run(*words), run(*words, "--bins", "none")
     assert one.code == 0, one.err
     assert one.out == two.out
-    assert json.loads(one.out)["rules"]["max-ece"]["measure"] == "ece"
+    assert one.document["rules"]["max-ece"]["measure"] == "ece"
 
 
 @pytest.mark.parametrize(
@@ -256,8 +256,7 @@ def unlabelled(csv_of: Make) -> Path:
 
 def planned(run: Run, *words: object) -> dict[str, Any]:
     """Return the plan as JSON, after looking whether it fits the published schema."""
-    ran = run("plan", *words, "--json", code=0)
-    document: dict[str, Any] = json.loads(ran.out)
+    document = run("plan", *words, "--json", code=0).document
     check(document, "plan")
     assert not validator(DocumentKind.PLAN).is_valid({**document, "mood": "good"})
     return document
@@ -361,7 +360,7 @@ def test_seed_settles_every_digit(run: Run, artifact: Path) -> None:
     words = ("plan", "--max-ece", "0.03", "--artifact", artifact, "--json")
     first, second, other = run(*words), run(*words), run(*words, "--seed", "1")
     assert first.out == second.out
-    rows = [json.loads(one.out)["rows"] for one in (first, other)]
+    rows = [one.document["rows"] for one in (first, other)]
     assert rows[0] == pytest.approx(rows[1], rel=0.06)
 
 
@@ -377,7 +376,7 @@ def test_inspect_knows_a_plan(run: Run, artifact: Path, tmp_path: Path) -> None:
     """`inspect` says what a plan was for and what it found."""
     path = tmp_path / "plan.json"
     assert run("plan", "--max-ece", "0.02", "--artifact", artifact, "--json", "-o", path).code == 0
-    found = json.loads(run("inspect", path, "--json").out)
+    found = run("inspect", path, "--json").document
     assert found["kind"] == "plan of a gate"
     assert found["facts"]["gate"] == "ece <= 0.02"
     assert found["facts"]["rows"] == f"{json.loads(path.read_text())['rows']:,}"
@@ -417,9 +416,9 @@ def test_a_gate_by_groups_says_what_groups_were_not_seen(few_values: Path, run: 
     """The note speaks of groups, whichever measure is judged; a gate on all rows has no such note."""
     gate = ("verify", few_values, "-s", "score", "-y", "label", "--max-ece", "0.5")
     note = "the gate speaks of the 3 groups seen here: groups not seen may hold up to 2.4 % of future rows"
-    assert any(note in one for one in json.loads(run(*gate, "--by", "group", "--json").out)["notes"])
+    assert any(note in one for one in run(*gate, "--by", "group", "--json").document["notes"])
     assert "seen here" not in run(*gate, "--json").out
-    none = json.loads(run(*gate, "--by", "group", "--min-group-rows", "10000", "--json").out)["notes"]
+    none = run(*gate, "--by", "group", "--min-group-rows", "10000", "--json").document["notes"]
     assert any("no group was tested: the gate speaks of all rows together" in one for one in none)
 
 
@@ -432,8 +431,9 @@ def test_a_table_of_tests_has_no_empty_bounds(few_values: Path, run: Run) -> Non
 
 def test_a_plan_says_what_the_rarest_value_gets(few_values: Path, run: Run) -> None:
     """Rows of the rarest value, and what later rows may have of others, stand beside the rows to collect."""
-    plan = run("plan", "--like", few_values, "-s", "score", "--max-linf", "0.2", "--json")
-    notes = " ".join(json.loads(plan.out)["notes"])
+    notes = " ".join(
+        run("plan", "--like", few_values, "-s", "score", "--max-linf", "0.2", "--json").document["notes"]
+    )
     assert "the rarest value, " in notes
     assert "the gate will speak of the values seen, and up to " in notes
 
@@ -447,7 +447,7 @@ def test_a_plan_says_how_few_rows_are_judged_as_planned(tmp_path: Path, run: Run
     in_csv(often, {"score": np.tile(values, 2), "label": np.tile(label, 2)})
     how = "of fewer than 1,000 rows verify would not judge each of the 50 values by itself"
     for way, told in ((("--like", few, "--binning", "atoms"), False), (("--like", often), True)):
-        plan = json.loads(run("plan", *way, "-s", "score", "--max-ece", "0.15", "--json").out)
+        plan = run("plan", *way, "-s", "score", "--max-ece", "0.15", "--json").document
         assert plan["rows"] < 1_000
         assert any(one.startswith(how) for one in plan["notes"]) is told
     gate = ("verify", few, "-s", "score", "-y", "label", "--max-l2", "0.15")
@@ -471,7 +471,7 @@ def test_a_limit_that_no_information_keeps_is_said(
     """A score of 0 in every row is off by the share of label 1, here 37.9 %."""
     monkeypatch.chdir(tmp_path)
     rows = SAMPLE / "breast_cancer_evaluation.csv"
-    notes = json.loads(run("verify", rows, *line.split(), "--json").out)["notes"]
+    notes = run("verify", rows, *line.split(), "--json").document["notes"]
     said = [note for note in notes if "says little here" in note]
     assert [note.split(" of the ")[1].partition(" says")[0] for note in said] == of
     assert all(note.endswith("off by 37.9 %, the share of label 1") for note in said)

@@ -1,6 +1,5 @@
 """What a refused line is told, and what happens to streams, signals and disks that are full."""
 
-import json
 import os
 import subprocess
 import sys
@@ -253,7 +252,7 @@ def test_apply_reads_the_records_that_measure_reads(
     # Text files are read with any line end; blank lines stay where they were.
     assert [line for line in old.read_text().splitlines() if line] == new.read_text().splitlines()
     assert old.read_bytes().count(b"\r") == (tmp_path / "a.csv").read_bytes().count(b"\r")
-    one, two = (json.loads(run("measure", path, "-s", "calibrated", "--json").out) for path in (old, new))
+    one, two = (run("measure", path, "-s", "calibrated", "--json").document for path in (old, new))
     assert one.pop("digest") != two.pop("digest")
     one["input"]["files"] = two["input"]["files"]
     assert one == two

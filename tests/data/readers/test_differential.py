@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import random
 import re
 from collections import Counter
@@ -124,7 +123,7 @@ def _check_commands(odd: Odd, path: Path, found: Found) -> None:
     ran = ended("measure", path, *said, *CHURN, "--metric", "brier", "--on-missing", "drop", "--json")
     assert ran.code in (0, 3)
     if ran.code == 0:
-        used = json.loads(ran.out)["input"]
+        used = ran.document["input"]
         assert found is not None
         assert used["rows"] + used["dropped"] == len(found)
     out = path.with_name("out.csv")

@@ -3,7 +3,6 @@
 import base64
 import copy
 import io
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,7 +79,7 @@ def answers(path: Path, content: bytes, questions: tuple[tuple[str, ...], ...] =
     for words in questions:
         ran = ended("measure", path, *READ, *words)
         assert ran.code in (0, 3), ran
-        report = json.loads(ran.out) if ran.code == 0 else None
+        report = ran.document if ran.code == 0 else None
         found.append(report if report is None else {"input": report["input"], "measures": report["measures"]})
     return found
 

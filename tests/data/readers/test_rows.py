@@ -162,7 +162,7 @@ def rows_read(content: bytes, tmp_path: Path, *more: str, name: str = "a.csv") -
     (tmp_path / name).write_bytes(content)
     ran = ended("measure", tmp_path / name, *CHURN, "--metric", "brier", "--json", *more)
     assert ran.code == 0, ran.err
-    return int(json.loads(ran.out)["input"]["rows"])
+    return int(ran.document["input"]["rows"])
 
 
 @pytest.mark.parametrize(
