@@ -219,15 +219,10 @@ def golden(shared_data: Path) -> Any:
 @pytest.fixture(scope="session")
 def real(shared_data: Path) -> Any:
     """Return a loader of the binary real tables: name -> (scores, labels as booleans)."""
+    from oracles.golden_table import FOLDER, rows_of
 
-    def load(name: str) -> tuple[np.ndarray, np.ndarray]:
-        import pandas as pd
-
-        parquet = shared_data / f"{name}.parquet"
-        frame = pd.read_parquet(parquet) if parquet.exists() else pd.read_csv(shared_data / f"{name}.csv")
-        return frame["score"].to_numpy(np.float64), frame["label"].to_numpy() == 1
-
-    return load
+    assert shared_data == FOLDER
+    return rows_of
 
 
 @pytest.fixture(scope="module")

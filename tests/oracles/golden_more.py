@@ -6,9 +6,6 @@ the table that `benchmarks/agreement.py` writes.
 
 import math
 from collections.abc import Callable
-from functools import cache
-
-import numpy as np
 
 from calibcli.names import BetaForm, FitMethod, MeasureName
 from calibcli.options.fitting import FitOptions
@@ -23,7 +20,6 @@ from calibcli.stats.recalibrators.logits import Platt, Temperature
 from calibcli.stats.recalibrators.venn_abers import VennAbers
 from calibcli.stats.table import ScoreTable
 from oracles.golden_table import (
-    FOLDER,
     REFERENCE,
     Comparison,
     Record,
@@ -31,22 +27,13 @@ from oracles.golden_table import (
     fixed,
     mce_pair,
     no_edge_is_hit,
+    rows_of,
 )
 
 M = MeasureName
 Pairs = list[tuple[float, float]]
 # Scores nearer to 0 or 1 than theirs are limited to make other logits.
 _LIMITED = 3e-16
-
-
-@cache
-def rows_of(dataset: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores and labels of a real data set in their order."""
-    import pandas as pd
-
-    parquet = FOLDER / f"{dataset}.parquet"
-    frame = pd.read_parquet(parquet) if parquet.exists() else pd.read_csv(FOLDER / f"{dataset}.csv")
-    return frame["score"].to_numpy(np.float64), frame["label"].to_numpy() == 1
 
 
 def corp_pairs(table: ScoreTable, record: Record) -> Pairs:

@@ -72,13 +72,19 @@ class Comparison:
 
 
 @cache
-def table_of(dataset: str) -> ScoreTable:
-    """Return the table of a real data set."""
+def rows_of(dataset: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores and labels, as booleans, of a real data set in their order."""
     import pandas as pd
 
     parquet = FOLDER / f"{dataset}.parquet"
     frame = pd.read_parquet(parquet) if parquet.exists() else pd.read_csv(FOLDER / f"{dataset}.csv")
-    return ScoreTable.from_rows(frame["score"].to_numpy(np.float64), frame["label"].to_numpy() == 1)
+    return frame["score"].to_numpy(np.float64), frame["label"].to_numpy() == 1
+
+
+@cache
+def table_of(dataset: str) -> ScoreTable:
+    """Return the table of a real data set."""
+    return ScoreTable.from_rows(*rows_of(dataset))
 
 
 @cache
