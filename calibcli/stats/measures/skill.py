@@ -16,8 +16,9 @@ from calibcli.stats.numerics import Floats, crossing, normal_quantile
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
-# What the bounds of the rate of label 1 are given of the error, and how many rates inside them are tried.
-_FOR_RATE, _RATES = 0.1, 9
+# What the bounds of the rate of label 1 are given of the error, how many rates inside them are tried, and how
+# often as many again beside the best of these.
+_FOR_RATE, _RATES, _NEARER = 0.1, 9, 2
 
 # Of a ratio, how much a bound may be off; and the largest ratio that is looked for.
 _PART, _MOST_RATIO = 1e-6, 1e12
@@ -199,6 +200,17 @@ class _Rows:
         rows = np.concatenate((self.positive.rows, self.negative.rows, [1.0]))
         return evidence_below(distance if below else -distance, rows)
 
+    def least_evidence(self, ratio: float, rates: Floats, *, below: bool) -> float:
+        """Return the least of that over the constant forecasts of rates between the first and the last."""
+        least = math.inf
+        for _ in range(1 + _NEARER):
+            inside = np.clip(rates, np.finfo(np.float64).tiny, 1.0 - 2.0**-53)
+            found = self.evidence(ratio, _constant(self.loss_of, inside), below=below)
+            best = int(found.argmin())
+            least = min(least, float(found[best]))
+            rates = np.linspace(rates[max(best - 1, 0)], rates[min(best + 1, rates.size - 1)], _RATES)
+        return least
+
 
 def _interval(rows: _Rows, *, confidence: float) -> Interval:
     """Return the interval of 1 - E a / E c, a the loss of the score and c that of always saying the true
@@ -210,18 +222,16 @@ def _interval(rows: _Rows, *, confidence: float) -> Interval:
     delta = (1.0 - confidence) / 2.0
     ones, total = rows.counts
     ends = bounds_of_a_rate(ones, total, delta_each_side=0.5 * _FOR_RATE * delta)
-    inside = np.append(np.linspace(*ends, _RATES), ones / total)
-    tiny = np.finfo(np.float64).tiny
-    constants = _constant(rows.loss_of, np.clip(inside, tiny, 1.0 - 2.0**-53))
+    inside = np.sort(np.append(np.linspace(*ends, _RATES), ones / total))
     z = normal_quantile(1.0 - (1.0 - _FOR_RATE) * delta)
 
     def below(ratio: float) -> float:
         """How much evidence there is, beyond what is asked for, that the ratio is below."""
-        return float(rows.evidence(ratio, constants, below=True).min()) - z
+        return rows.least_evidence(ratio, inside, below=True) - z
 
     def above(ratio: float) -> float:
         """How little evidence there is that the ratio is above; it grows with the ratio."""
-        return z - float(rows.evidence(ratio, constants, below=False).min())
+        return z - rows.least_evidence(ratio, inside, below=False)
 
     mean, _ = rows.excess(0.0, (0.0, 0.0))
     ratio = mean.mean / float(_constant(rows.loss_of, np.array([ones / total])).expected[0])

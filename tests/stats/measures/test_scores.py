@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from calibcli.names import Binning, MeasureName
 from calibcli.stats.measures import Estimate
 from calibcli.stats.measures.decompositions import corp_part, murphy_part
 from calibcli.stats.measures.l2 import debiased_l2
-from calibcli.stats.measures.scores import NO_HEAVIER, brier, log_loss, spherical
+from calibcli.stats.measures.scores import NO_HEAVIER, brier, entropy, log_loss, spherical
 from calibcli.stats.measures.skill import brier_skill, log_loss_skill
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of
@@ -130,6 +131,25 @@ def test_skill_is_at_most_one(rows: Pairs) -> None:
         constant = ScoreTable(np.array([rate]), [table.total_rows], [table.total_positive_rows])
         if 0.0 < rate < 1.0:
             assert skill(constant).value == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("confidence", [0.95, 0.999])
+def test_skill_is_missed_no_more_often_than_it_says(confidence: float) -> None:
+    """Every table of 14 rows of one score counted: of ten base rates an end missed 1.2 times so often."""
+    ones, rate, delta = np.arange(15), np.linspace(0.005, 0.995, 199), (1.0 - confidence) / 2.0
+    chance = binom.pmf(ones, 14, rate[:, np.newaxis])
+    for score in (0.02, 0.1):
+        tables = [ScoreTable(np.array([score]), np.array([14]), np.array([one])) for one in ones.tolist()]
+        for skill in (brier_skill, log_loss_skill):
+            found = [skill(one, confidence=confidence).interval for one in tables]
+            ends = np.array([(-math.inf, math.inf) if one is None else one.ends for one in found])
+            if skill is brier_skill:
+                loss, constant = rate * (1.0 - score) ** 2 + (1.0 - rate) * score**2, rate * (1.0 - rate)
+            else:
+                loss, constant = -rate * math.log(score) - (1.0 - rate) * math.log1p(-score), entropy(rate)
+            truth = (1.0 - loss / constant)[:, np.newaxis]
+            missed = ((ends[:, 0] > truth + 1e-9), (ends[:, 1] < truth - 1e-9))
+            assert max(float((chance * one).sum(axis=1).max()) for one in missed) <= delta
 
 
 def test_skill_of_a_certain_and_wrong_row() -> None:
