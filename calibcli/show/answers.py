@@ -113,11 +113,10 @@ _OF_GROUPS = tuple(name for name in IN_TABLES if name not in VALUES_ALONE)
 def measured(report: "MeasureReport") -> tuple[str, ...]:
     """Return where scores are too low or too high and by how much, then the worst group or class."""
     groups, classes = report.groups, report.classes
-    further = []
+    further: list[str] = []
     if groups is not None and len(groups.measured) > 1:
-        further.append(_worst(report, groups, "groups"))
-        further.append(_groups(report, groups))
-        further.append(_certain(report, groups))
+        of_groups = (_worst(report, groups, "groups"), _groups(report, groups), _certain(report, groups))
+        further += of_groups if any(of_groups) else [_none_off(report, groups)]
     for view in () if classes is None else classes.views:
         if len(view.measured) > 1:
             what = "classes against the rest" if view.view is ViewName.ONE_VS_REST else "predicted classes"
@@ -497,8 +496,7 @@ def _worst(
     worst, keys = summary.worst, summary.measured
     if worst is None:
         return ""
-    large = f" of at least {count(summary.least_rows)} rows" if summary.left_out else ""
-    many = f"Of {count(len(keys))} {what}{large}"
+    large, many = _how_many(summary, what)
     if worst.by_lower is None:
         # Another measure may show what the ECE does not.
         told = _groups(report, summary) or _certain(report, summary)
@@ -516,6 +514,39 @@ def _worst(
     together = f"; all at once with {percent(report.confidence)} confidence" if summary.confidence else ""
     above = ":" if shown == 1 else ", above all"
     return f"{some} {are} shown to be miscalibrated{above} {least}{together}."
+
+
+def _how_many(summary: "GroupsSummary | ViewSummary", what: str) -> tuple[str, str]:
+    """Return which groups or classes are large enough, and how many these are."""
+    large = f" of at least {count(summary.least_rows)} rows" if summary.left_out else ""
+    return large, f"Of {count(len(summary.measured))} {what}{large}"
+
+
+def _none_off(report: "MeasureReport", groups: "GroupsSummary") -> str:
+    """Return by what no group is shown to be off, of what was asked for and could have shown it in each."""
+    parts = [report.slices[key] for key in groups.measured]
+    names = [
+        field_name(one.name)
+        for place, one in enumerate(report.measures)
+        if one.name in _LEVELS or one.name in _ERRORS
+        if all(part.measures[place].interval is not None for part in parts)
+    ]
+    known = {
+        TestName(name)
+        for name, p_values in (groups.adjusted or {}).items()
+        if None not in p_values.values()
+        if not any(rejects_too_often(TestName(name), part) for part in parts)
+    }
+    tests = [one.name for one in report.tests if one.name in known]
+    _, many = _how_many(groups, "groups")
+    if not report.selected or not (names or tests):
+        return ""
+    if not names and {*_ONE_SIDED} >= {*tests}:
+        by = listed(map(field_name, tests))
+        return f"{many} none by itself is shown to have scores that are too low, by {by}."
+    names += map(field_name, tests)
+    by = " or ".join(names) if len(names) <= 3 else first_of(names, 3)
+    return f"{many} none by itself is shown to be miscalibrated by {by}."
 
 
 def _groups(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> str:

@@ -108,6 +108,29 @@ def test_groups_may_be_wrong_where_all_rows_are_not(run: Run, csv_of: Make) -> N
     assert "Both groups are shown to be miscalibrated, above all" in said
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("oe,binomial", "to be miscalibrated by O/E ratio or binomial test."),
+        ("binomial", "to have scores that are too low, by binomial test."),
+        # One score has no slope.
+        ("clinical", "to be miscalibrated by O/E ratio or calibration intercept (CITL)."),
+        ("brier,auroc", ""),
+        # It calls right scores wrong too often where few events are expected, and the table may show that.
+        ("jeffreys", ""),
+    ],
+)
+def test_groups_of_which_none_is_off_are_not_passed_over(
+    run: Run, csv_of: Make, asked: str, said: str
+) -> None:
+    """Whoever asks by grade is answered by grade; without an ECE nothing was said of groups that are fine."""
+    rows = csv_of("pd,default,g", *(f"0.05,{int(k % 20 == 7)},{'ab'[k % 300 < 140]}" for k in range(300)))
+    found = run("measure", rows, "-s", "pd", "-y", "default", "--by", "g", "-m", asked, code=0).out
+    first, *_ = found.partition("\n\n")
+    assert ("Of 2 groups none by itself is shown " in first) == bool(said), first
+    assert said in first
+
+
 def test_nothing_is_said_of_columns_that_clusters_leave_empty(run: Run, csv_of: Make) -> None:
     """Lights without a light, and a reason that sends to a column which has none."""
     lines = [f"{(k % 2 + 1) / 10},{int(k % 4 == 3)},{k % 40},{'ab'[k % 2]}" for k in range(400)]
