@@ -3,8 +3,8 @@
 import json
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -806,13 +806,28 @@ def _requested(probs: tuple[str, ...], roles: dict[str, str]) -> str:
     return asking_for(probs)
 
 
+class _NoSuchColumn(IdleOption):
+    """A column that is not there: another file than a default was meant for may well lack it."""
+
+    exit_code = InputProblem.exit_code
+
+
+@contextmanager
+def _yielding(option: str) -> Iterator[None]:
+    try:
+        yield
+    except InputProblem as problem:
+        raise _NoSuchColumn(problem.message, problem.hint, options=(option,)) from None
+
+
 def _roles(header: Header, named: Columns) -> dict[str, str]:
     """Return the columns that are named, or else would be taken unasked, by what for."""
     roles: dict[str, str] = {}
-    with suppress(InputProblem) if named.score is None else nullcontext():
+    with suppress(InputProblem) if named.score is None else _yielding("score"):
         roles["score"] = resolve(Columns(named.score, labelled=False), header).score
     if named.label is not None:
-        return {**roles, "label": header.wide.named(named.label)}
+        with _yielding("label"):
+            return {**roles, "label": header.wide.named(named.label)}
     # Any column may be the score while the label is looked for, but the label itself.
     for other in header.names[:2]:
         try:

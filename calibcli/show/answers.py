@@ -527,9 +527,9 @@ def _none_off(report: "MeasureReport", groups: "GroupsSummary") -> str:
     parts = [report.slices[key] for key in groups.measured]
     names = [
         field_name(one.name)
-        for place, one in enumerate(report.measures)
+        for one in report.measures
         if one.name in _LEVELS or one.name in _ERRORS
-        if all(part.measures[place].interval is not None for part in parts)
+        if all(any(own.name is one.name and own.interval for own in part.measures) for part in parts)
     ]
     known = {
         TestName(name)

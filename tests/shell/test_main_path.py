@@ -379,7 +379,9 @@ def test_the_command_that_inspect_offers_for_rows_is_accepted(
     assert (kinds["label"] == "true/false") is ("True" in rows)
 
 
-def test_inspect_looks_at_columns_that_are_named(run: Run, tmp_path: Path) -> None:
+def test_inspect_looks_at_columns_that_are_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No usual name told it of, so that measure refused such a file once for each thing it has to be told."""
     path = tmp_path / "loans.csv"
     path.write_text("rating;pd_12m;out\nA;1,2;N\nB;17,5;Y\nB;;N\n")
@@ -389,6 +391,10 @@ def test_inspect_looks_at_columns_that_are_named(run: Run, tmp_path: Path) -> No
     assert shown["facts"]["base rate"] == "50.0 % (1 of 2 rows has label 1)"
     assert run(*shlex.split(shown["suggestion"])[1:]).code == 0
     assert run("inspect", path, "--delimiter", ";", "-s", "pd_21m", code=3).err.endswith("'pd_12m'?\n")
+    # A default was meant for other files.
+    monkeypatch.chdir(tmp_path)
+    Path("calibcli.toml").write_text('score = "p"\nlabel = "out"\n')
+    assert "sets score, which has no effect here" in run("inspect", path, code=0).err
 
 
 @pytest.mark.parametrize("times", [1, 3])
