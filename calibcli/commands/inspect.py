@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibcli.codec import Node, version_of
-from calibcli.data.columns import A_TITLE, Header, folded, resolve, separated_by, separator_hint
+from calibcli.data.columns import A_TITLE, Header, resolve, separated_by, separator_hint
 from calibcli.data.fault_words import NO_SIGN
 from calibcli.data.files import file_word, found_in
 from calibcli.data.formats import format_of
@@ -36,7 +36,7 @@ from calibcli.documents.summary import read_summary
 from calibcli.errors import CalibcliError, DocumentProblem, IdleOption, InputProblem, UsageProblem
 from calibcli.names import NEW_COLUMN, DataFormat, EndsOf, OnMissing, OnRange, Scale
 from calibcli.options.declaring import options_given
-from calibcli.options.numerals import agreeing, in_full, plural
+from calibcli.options.numerals import agreeing, folded, in_full, plural
 from calibcli.options.rows import AS_FOUND, Columns, DocumentSource, InputFormat, Reading, RowRequest
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA

@@ -12,7 +12,7 @@ from calibcli.commands.scale_checks import ScaleCheck, class_scale_notes
 from calibcli.commands.through_maps import ClassMap, as_fitted, map_columns
 from calibcli.data.arrays import column_of, is_list_of_numbers, list_column, list_like, text_column
 from calibcli.data.class_intake import ClassIntake
-from calibcli.data.columns import Header, ResolvedColumns, columns_of_classes, folded, resolve
+from calibcli.data.columns import Header, ResolvedColumns, columns_of_classes, resolve
 from calibcli.data.fault_words import gap_words, phrase_words, refuse_no_number, strange_words
 from calibcli.data.faults import Places
 from calibcli.data.fragments import columns_of, with_path
@@ -32,7 +32,7 @@ from calibcli.documents.artifact import (
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import NEW_COLUMN, EndsOf, OnMissing, OnSum, OutputSum
 from calibcli.options.fitting import AS_IT_COMES, Shape
-from calibcli.options.numerals import plural
+from calibcli.options.numerals import folded, plural
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
 from calibcli.reports.maps import ClassesApplied
 from calibcli.stats.recalibrators import Recalibrator

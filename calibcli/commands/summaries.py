@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from calibcli.commands.gathering import RAW, Gathered
-from calibcli.data.columns import ResolvedColumns, folded
+from calibcli.data.columns import ResolvedColumns
 from calibcli.data.files import file_word, read_errors
 from calibcli.data.groups import OfMembers, OfSegments
 from calibcli.data.tally import NOTHING, AtPlaces, Change, GatherRequest, Unchanged
 from calibcli.documents.summary import How, TableDocument, is_summary, read_summary, summary_text
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EXACT_LIMIT, OnMissing, OnRange, WeightMeaning
-from calibcli.options.numerals import phrases_said, plural
+from calibcli.options.numerals import folded, phrases_said, plural
 from calibcli.options.rows import ALL_ROWS, Columns, RowSource
 from calibcli.reports.input import in_several, together
 from calibcli.reports.maps import InspectReport

@@ -3,7 +3,6 @@
 import difflib
 import os
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +13,7 @@ from calibcli.data.formats import format_of
 from calibcli.data.selection import EVERY_ROW, FileSelection
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import NEW_COLUMN, DataFormat, OnMissing, OnRange, OnSum, Scale, WeightMeaning
-from calibcli.options.numerals import agreeing, in_full, reads_as_number
+from calibcli.options.numerals import agreeing, composed, folded, in_full, reads_as_number
 from calibcli.options.rows import Columns, MapColumns, SeveralClasses, as_one, names_of
 from calibcli.values import dataclass, replace
 
@@ -52,14 +51,14 @@ class Header:
         """
         if name in self.names:
             return name
-        same = [column for column in self.names if _composed(column) == _composed(name)]
+        same = [column for column in self.names if composed(column) == composed(name)]
         alike = same or [column for column in self.names if folded(column) == folded(name)]
         if len(alike) == 1:
             return alike[0]
         if alike:
             msg = f"{self.path}: {name!r} could be any of {listing(alike)}"
             points = "these names look the same but use different Unicode characters: rename all but one"
-            one_text = len({_composed(column) for column in alike}) == 1
+            one_text = len({composed(column) for column in alike}) == 1
             raise InputProblem(msg, points if one_text else "spell it as the file does")
         msg = f"{self.path}: there is no column {name!r}; the columns are {listing(self.names)}"
         spelled = {folded(column): column for column in self.names}
@@ -185,12 +184,6 @@ def separated_by(mark: str) -> str:
 A_TITLE = "the first line must hold the column names: take what stands above them out, such as a title"
 
 
-def folded(name: str) -> str:
-    """Return a name without regard to case, outer blanks and how its letters are composed."""
-    # Letters of ASCII are composed of nothing, and a header may have a million of them.
-    return name.strip().lower() if name.isascii() else _composed(name.strip().casefold())
-
-
 def alike_notes(column: str, values: Iterable[str]) -> tuple[str, ...]:
     """Return which values of a column are groups of their own, and differ in capitals or blanks alone, or in
     how a number or a date is written.
@@ -230,10 +223,6 @@ def _written_alike(value: str) -> str:
         found = " ".join(filter(None, moment.groups()))
     whole = _WHOLE.fullmatch(found)
     return _ZEROS_IN_FRONT.sub("", found if whole is None else whole[1])
-
-
-def _composed(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
 
 
 def listing(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from calibcli.data.arrays import Column, is_list_of_numbers, value_type
-from calibcli.data.columns import LABEL_NAMES, SCORE_NAMES, ResolvedColumns, folded, listing
+from calibcli.data.columns import LABEL_NAMES, SCORE_NAMES, ResolvedColumns, listing
 from calibcli.data.faults import (
     HEAVIEST,
     LIGHTEST,
@@ -24,7 +24,7 @@ from calibcli.data.faults import (
 from calibcli.data.groups import MemberColumn
 from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale
-from calibcli.options.numerals import ALIKE, agreeing, number_of, plural
+from calibcli.options.numerals import ALIKE, agreeing, folded, number_of, plural
 from calibcli.options.rows import Columns, as_one
 from calibcli.values import dataclass
 

@@ -30,7 +30,6 @@ from calibcli.data.columns import (
     ResolvedColumns,
     classes_of_apply,
     fitting_scores,
-    folded,
     is_score_pattern,
     resolve,
     same_again,
@@ -54,7 +53,7 @@ from calibcli.data.readers import Fragment, opened_bytes, partitions_of, reader_
 from calibcli.errors import IdleOption, InputProblem
 from calibcli.families.formats import STREAM
 from calibcli.names import LFS_POINTER, DataFormat
-from calibcli.options.numerals import reads_as_number
+from calibcli.options.numerals import folded, reads_as_number
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSource
 from calibcli.values import dataclass, replace
 

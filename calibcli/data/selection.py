@@ -14,7 +14,7 @@ from calibcli.data.row_ids import Fingerprints, mixed
 from calibcli.errors import InputProblem
 from calibcli.names import Purpose, Sign
 from calibcli.options.conditions import Condition, Literal
-from calibcli.options.numerals import number_name, number_of, out_of_order, usual_name, without_digits
+from calibcli.options.numerals import folded, number_name, number_of, out_of_order, usual_name, without_digits
 from calibcli.stats.numerics import Booleans
 from calibcli.values import dataclass, replace
 
@@ -124,8 +124,8 @@ def _of_texts(
     kind = value_type(column.type)
     if pa.types.is_boolean(kind):
         _refuse_untrue(condition, shown)
-        folded = tuple(Literal(value.text.casefold(), None) for value in condition.values)
-        condition = replace(condition, values=folded)
+        values = tuple(Literal(value.text.casefold(), None) for value in condition.values)
+        condition = replace(condition, values=values)
     groups = groups_of(column)
     verdicts = _verdicts(groups.text, condition, decimal=decimal)
     odd = np.array([one is None for one in verdicts], np.bool_)[groups.code]
@@ -135,8 +135,6 @@ def _of_texts(
 
 
 def _alike(texts: Sequence[str], condition: Condition) -> list[str]:
-    from calibcli.data.columns import folded
-
     if condition.sign not in _BY_EQUALITY:
         return []
     values = {value.text.strip() for value in condition.values}

@@ -1,6 +1,7 @@
-"""What a text is worth: which number it is, exactly, the one name of every number, and in which order values stand."""
+"""What a text is worth: which number it is, which texts are one name, and in which order values stand."""
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
@@ -82,6 +83,17 @@ class Spelling:
 def phrases_said(score_map: Mapping[str, float] | None) -> str:
     """Return the numbers of phrases in one text, as they are typed; none where there are none."""
     return ",".join(f"{phrase}={number!r}" for phrase, number in sorted((score_map or {}).items())) or "none"
+
+
+def folded(name: str) -> str:
+    """Return a name without regard to case, outer blanks and how its letters are composed."""
+    # Letters of ASCII are composed of nothing, and a header may have a million of them.
+    return name.strip().lower() if name.isascii() else composed(name.strip().casefold())
+
+
+def composed(name: str) -> str:
+    """Return a name whose letters are composed in one way."""
+    return unicodedata.normalize("NFC", name)
 
 
 def is_respelled(text: str) -> bool:

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.data.columns import folded
 from calibcli.data.fragments import kinds_as_read, list_fragments
 from calibcli.documents.artifact import artifact_text
 from calibcli.names import Compression, DocumentKind
+from calibcli.options.numerals import folded
 from calibcli.shell.app import main
 from command_line import CHURN, SAMPLE, Run
 from exported_maps import class_map, one_map
