@@ -366,7 +366,7 @@ def classes_chosen(
     header = Header(reader.header(), fragment.shown)
     columns = replace(columns, scale=columns.scale or loaded.scale, labelled=False)
     if columns.several is not None:
-        found = resolve(columns, header)
+        found = resolve(replace(columns, fitted_classes=loaded.columns or ()), header)
         if found.probs is not None and found.probs.in_list and not found.classes:
             return replace(found, probs=replace(found.probs, classes=loaded.classes))
         return with_counted(found, fragment)

@@ -82,7 +82,7 @@ def as_fitted(columns: Columns, artifact: AnyArtifact) -> Columns:
     one = artifact.of_all_rows
     columns = replace(columns, scale=columns.scale or one.scale)
     if isinstance(one, ClassArtifact):
-        return columns
+        return replace(columns, fitted_classes=one.columns or ())
     phrases = None if one.score_map is None else tuple(one.score_map.items())
     # Labels 1 and 2 may well be the 0 and 1 of the fit, but 0 is not its 1.
     given = one.positive or ("1" if columns.positive == "0" else None)

@@ -631,6 +631,10 @@ def resolve(columns: Columns, header: Header) -> ResolvedColumns:
         notes += (
             f"column {NEW_COLUMN!r}, as `apply` writes it, is there too: --score {NEW_COLUMN} looks at it",
         )
+    fitted = set(columns.fitted_classes)
+    if probs is not None and fitted and not fitted & set(probs.names) and fitted <= set(header.names):
+        of_fit = f"the map was fitted to columns {listing(columns.fitted_classes)}"
+        notes += (f"{of_fit}, which these rows have too: --probs names others",)
     notes += columns.pattern_notes
     if probs is not None and probs.left_out:
         beside = f"columns {listing(probs.left_out)} fit the pattern of --probs and are left out"

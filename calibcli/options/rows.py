@@ -442,6 +442,8 @@ class Columns:
     member: MapColumns | None = None
     # The score column that a map was fitted to, which is taken where none is named.
     fitted: str | None = None
+    # The columns of the classes that a map was fitted to.
+    fitted_classes: tuple[str, ...] = ()
     # Whether a map's fit, and not the user, says which label counts as 1.
     positive_of_fit: bool = False
     # The label whose probability a map gives, where the user names another one.

@@ -180,6 +180,21 @@ def test_columns_of_classes_are_found_as_in_the_fit(run: Run, tmp_path: Path) ->
         assert (tmp_path / f"{name}0.csv").read_bytes() == (tmp_path / f"{name}1.csv").read_bytes()
         found = run("measure", source, "-y", "y", "--artifact", artifact, "--json").document
         assert found["input"]["score"] == ("q_*" if name == "q" else "first,second,third")
+        of_others = (
+            "measure",
+            source,
+            "-y",
+            "y",
+            "--artifact",
+            artifact,
+            "-m",
+            "accuracy",
+            "--json",
+            "--probs",
+        )
+        for columns, other in ((words[1:], False), (["p_*"], True)):
+            notes = " ".join(json.loads(run(*of_others, *columns).out)["input"]["notes"])
+            assert ("which these rows have too: --probs names others" in notes) is other
         query = run("export", artifact, "--to", "sql")
         assert query.out == run("export", artifact, "--to", "sql", *words[:2]).out
         assert f"read from {'q_a, q_b, q_c' if name == 'q' else 'first, second, third'}" in query.err
