@@ -771,8 +771,8 @@ def _of_models(
                 return more, []
             if read.table.total_rows > models * asked:
                 return f"{more} --cluster {shlex.quote(question)}", []
-            which = f"calibcli compare {file_word(path)} {words}{by} --id {shlex.quote(question)}"
-            return more, [("models", f"{which} says which is better")]
+            ids = f"{by} --id {shlex.quote(question)}"
+            return more, [("models", f"calibcli compare {file_word(path)} {words}{ids} says which is better")]
     return "", []
 
 
