@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 def through(loaded: AnyArtifact, columns: Columns, path: str) -> tuple[Columns, Transforms]:
     """Return columns as the fit read them, and what becomes of their rows."""
+    if not isinstance(loaded, GroupArtifact):
+        columns.refuse_unseen()
     if isinstance(loaded, ClassArtifact):
         several = None if columns.several is None else replace(columns.several, change=ClassMap(loaded, path))
         columns = replace(as_fitted(columns, loaded), several=several)
         return columns, {RAW: Unchanged.VIEW, CONFIDENCE: Unchanged.CONFIDENCE, RECALIBRATED: None}
     columns = as_fitted(columns, loaded)
-    if not isinstance(loaded, GroupArtifact):
-        columns.refuse_unseen()
     columns = replace(columns, member=map_columns(loaded, columns.on_unseen))
     return columns, {RAW: None, RECALIBRATED: row_map(loaded)}
 

@@ -527,6 +527,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
      "verify --state and plot --kind map take no such map"),
     (2, "apply classes.json applied.csv --probs p_* -o out.csv", "has a column 'calibrated_ant' already", ""),
     (2, f"measure {MANY} --unseen pooled", "is for maps fitted by group", ""),
+    (2, f"measure {ZOO} --artifact classes.json --unseen pooled", "is for maps fitted by group", ""),
     (2, "apply cal.json many.csv -s score -o out.csv --unseen pooled", "has no map for each", ""),
     (2, "apply groups.json many.csv -s score -o out.csv --prior 0.1", "--prior", ""),
     (3, "apply groups.json none.csv -o out.csv", "no column 'country'", ""),
