@@ -418,6 +418,12 @@ def _taken(
     return result
 
 
+_OTHER_CLASSES = (
+    "the probability of a class is lower there where it is the label, unlike in other files: do all files "
+    "have the same classes in one order?"
+)
+
+
 def _close(of_file: Findings, last: Piece, *, total: Findings) -> None:
     """Add the findings of a file to those of the input, or raise what is wrong with its values."""
     shown = last.fragment.shown
@@ -428,6 +434,13 @@ def _close(of_file: Findings, last: Piece, *, total: Findings) -> None:
     of_file.files = 1
     for said in fault_words.odd_scores(of_file, last.columns):
         of_file.note_unlike(said, shown)
+    if of_file.by_class is not None:
+        from calibcli.commands.scale_checks import lower_where_seen
+
+        observed, given = of_file.by_class.observed, of_file.by_class.given
+        if lower_where_seen(last.columns.classes, observed, given, rows=int(observed.sum())):
+            of_file.note_unlike(_OTHER_CLASSES, shown)
+    of_file.by_class = None
     total.add(of_file)
     problem = problem or fault_words.too_many(total, last.columns, shown=shown) or fault_words.mixed(total)
     if problem is not None:

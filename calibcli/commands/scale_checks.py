@@ -288,7 +288,17 @@ def _class_notes(gathered: "Gathered") -> list[str]:
     }
     unseen = {name: rows for name, rows in likely.items() if rows >= _FEWEST_COUNTS}
     never = [_NEVER_SEEN.format(" or ".join(list(unseen)[:3]), sum(unseen.values()))] if unseen else []
-    return [*said, *never]
+    # As of a column that is of no class, such as the largest of the others.
+    large = [
+        _NEVER_LARGE.format(name, expected / raw.total_rows)
+        for name, expected in zip(tables, (one[0] for one in sums), strict=True)
+        if repr(name) in likely and expected >= max(_FEWEST_COUNTS, _NEVER_SHARE * raw.total_rows)
+    ]
+    return [*said, *(never or large[:1])]
+
+
+_NEVER_LARGE = "no label is {!r}, which rows give a probability of {:.3g} on average: " + _ORDER_OF_CLASSES
+_NEVER_SHARE = 0.1
 
 
 # A probability is clearly lower where its class is the label by so many standard errors, and by so much.
@@ -309,10 +319,10 @@ def odd_classes(classes: Sequence[str], observed: Integers, given: Floats, *, ro
             (3, K).
         rows: How many rows there are, of whatever class.
     """
-    return _lower_where_seen(classes, observed, given, rows=rows) or _by_chance(observed, given, rows=rows)
+    return lower_where_seen(classes, observed, given, rows=rows) or _by_chance(observed, given, rows=rows)
 
 
-def _lower_where_seen(
+def lower_where_seen(
     classes: Sequence[str], observed: Integers, given: Floats, *, rows: int
 ) -> tuple[str, ...]:
     # Of few rows of a class nothing is said, and of many classes many have few.

@@ -161,6 +161,29 @@ class ScoreSums:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class GivenSums:
+    """What the rows of a file give each of several classes.
+
+    Args:
+        observed: How many rows are of it, shape (K,).
+        given: The sums of its probabilities, of their squares, and over its own rows, shape (3, K).
+    """
+
+    observed: Integers
+    given: Floats
+
+    @classmethod
+    def of(cls, probability: Floats, label: Integers) -> "GivenSums":
+        classes = probability.shape[1]
+        own = np.bincount(label, probability[np.arange(label.size), label], classes)
+        sums = probability.sum(axis=0), np.square(probability).sum(axis=0), own
+        return cls(np.bincount(label, minlength=classes), np.array(sums))
+
+    def joined(self, later: "GivenSums") -> "GivenSums":
+        return GivenSums(self.observed + later.observed, self.given + later.given)
+
+
 @dataclass(slots=True)
 class Findings:
     """What reading has found out about the values of a file, or of a part of it.
@@ -196,6 +219,7 @@ class Findings:
         without: What there is to say of each file of which no label is the positive one.
         scores: Where the scores of a file lie, by place among the score columns; only where there are several
             files, and rows do not count for more or less.
+        by_class: What the rows of a file give each of several classes, likewise; None for nothing.
         files: How many files there are.
         unlike: What there is to say of the scores of single files, and the first of these and how many.
         sums: What rows of several classes that are read as logits sum to; None where there are none.
@@ -236,6 +260,7 @@ class Findings:
     soft: int = 0
     without: list[str] = field(default_factory=list)
     scores: dict[int, ScoreSums] = field(default_factory=dict)
+    by_class: GivenSums | None = None
     files: int = 0
     unlike: dict[str, tuple[str, int]] = field(default_factory=dict)
     sums: RowSums | None = None
@@ -288,6 +313,9 @@ class Findings:
         earlier = self.scores.get(place)
         self.scores[place] = scores if earlier is None else earlier.joined(scores)
 
+    def note_classes(self, sums: GivenSums) -> None:
+        self.by_class = sums if self.by_class is None else self.by_class.joined(sums)
+
     def note_unlike(self, said: str, shown: str, *, files: int = 1) -> None:
         """Add that something is to be said of some files, after those noted so far."""
         first, earlier = self.unlike.get(said, (shown, 0))
@@ -324,6 +352,8 @@ class Findings:
         self.counted_classes |= later.counted_classes
         for place, scores in later.scores.items():
             self.note_scores(place, scores)
+        if later.by_class is not None:
+            self.note_classes(later.by_class)
         for said, (shown, files) in later.unlike.items():
             self.note_unlike(said, shown, files=files)
         if later.sums is not None:

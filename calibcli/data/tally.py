@@ -11,7 +11,7 @@ import numpy as np
 
 from calibcli.ahead import made_ahead
 from calibcli.data.columns import ResolvedColumns
-from calibcli.data.faults import Findings, ScoreSums
+from calibcli.data.faults import Findings, GivenSums, ScoreSums
 from calibcli.data.fragments import Piece, batches_of
 from calibcli.data.groups import OfMembers, OfSegments
 from calibcli.data.intake import Intake, Rows
@@ -481,11 +481,14 @@ class TallyWork:
 
 
 def _note_scores(findings: Findings, rows: Rows) -> None:
-    """Note where scores lie that are those of one row each."""
-    alike = rows.counts is None and rows.weight is None and not rows.gaps
-    if alike and rows.classes is None and rows.score.size:
-        for place, score in enumerate((rows.score, *rows.others)):
-            findings.note_scores(place, ScoreSums.of(score, rows.label))
+    """Note where scores lie that are those of one row each, and what rows give several classes."""
+    if not (rows.counts is None and rows.weight is None and not rows.gaps and rows.label.size):
+        return
+    if rows.classes is not None:
+        findings.note_classes(GivenSums.of(rows.classes.probability, rows.classes.label))
+        return
+    for place, score in enumerate((rows.score, *rows.others)):
+        findings.note_scores(place, ScoreSums.of(score, rows.label))
 
 
 def intake_of(resolved: ResolvedColumns, *, shown: str, first_row: int = 0) -> Intake:

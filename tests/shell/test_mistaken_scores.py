@@ -783,6 +783,13 @@ def test_two_columns_of_the_same_scores_are_said(run: Run, tmp_path: Path) -> No
         ),
         (lambda rows, _: {k: v[rows["label"] != "c"] for k, v in rows.items()}, "no label is 'c', which"),
         (lambda rows, _: rows | {"label": np.roll(rows["label"], 1)}, "no better than chance (that of the"),
+        (
+            lambda rows, _: (
+                {f"p_{k}": 0.6 * rows[f"p_{k}"] for k in "abc"}
+                | {"p_max": np.full(600, 0.4), "label": rows["label"]}
+            ),
+            "no label is 'max', which rows give a probability of 0.4 on average",
+        ),
         (lambda rows, _: rows, None),
     ],
 )
@@ -962,3 +969,20 @@ def test_a_file_unlike_the_others_is_said(
         said is not None
     )
     assert unlike("a", "b") == unlike("odd") == []
+
+
+def test_a_file_whose_classes_stand_in_another_order_is_said(run: Run, tmp_path: Path) -> None:
+    """Lists have no names; where all files are so, all rows are told of together."""
+    rng, paths = np.random.default_rng(9), []
+    for place in range(3):
+        share = rng.dirichlet([0.6, 0.6, 0.6], 300)
+        label = (rng.random((300, 1)) > share.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+        lists = (share[:, ::-1] if place == 2 else share).tolist()
+        paths.append(tmp_path / f"{place}.jsonl")
+        rows = ({"probs": one, "label": int(right)} for one, right in zip(lists, label, strict=True))
+        paths[-1].write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    said = "the probability of a class is lower there where it is the label, unlike in other files"
+    for files, odd in ((paths, True), (paths[:2], False), (paths[2:], False)):
+        asked = ("measure", *files, "--probs", "probs", "-y", "label", "-m", "accuracy", "--json")
+        notes = json.loads(run(*asked, code=0).out)["input"]["notes"]
+        assert any(one.startswith(f"{paths[2]}: {said}") for one in notes) is odd
