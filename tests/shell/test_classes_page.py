@@ -30,6 +30,6 @@ def test_every_command_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.Monk
     assert "keeps the predicted class of every row" in printed[2]
     assert "before rows were divided by their sums" in printed[5]
     assert "72 rows predict another class on the second side" in printed[10]
-    assert "vector.json is not shown to be worse by brier and log_loss" in printed[11]
+    assert "vector.json is not shown to be worse by Brier score and log loss" in printed[11]
     assert [text.split()[0] for text in printed[12:]] == ["PASS"] * 3
     assert {path.name for path in tmp_path.iterdir()} >= {"digits.json", "repaired.parquet", "ends.parquet"}
