@@ -25,7 +25,7 @@ from calibcli.data.objects import content_unless_changed
 from calibcli.errors import UsageProblem
 from calibcli.options.declaring import Parameter, Reach, nearest
 from calibcli.shell.door import Command, options_of
-from calibcli.shell.usage_words import called_otherwise
+from calibcli.shell.usage_words import called_otherwise, taken_here
 from calibcli.values import dataclass, field
 
 if TYPE_CHECKING:
@@ -330,8 +330,9 @@ def _single(value: object, option: Parameter, place: str) -> str | int | float |
         others = called_otherwise(f"--{option.key}")
         ours = others.get(str(value), value)
         if ours not in list(kind):
-            msg = f"{place}: is {_shown(value)}, should be one of {', '.join(kind)}"
-            raise UsageProblem(msg, nearest(str(value), (*kind, *others)))
+            names = taken_here(kind, option.option.metavar)
+            msg = f"{place}: is {_shown(value)}, should be one of {', '.join(names)}"
+            raise UsageProblem(msg, nearest(str(value), (*names, *others)))
         return str(ours)
     truth = isinstance(value, bool)
     if kind is bool and truth:

@@ -1,6 +1,7 @@
 """What the framework says of a line that it cannot take, in one plain line and a way out."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from calibcli.names import ClassMeasure, MeasureName, ViewName
@@ -82,10 +83,8 @@ def usage_words(  # noqa: PLR0911 - one return for each kind of error
     detail = getattr(problem, "message", message)
     choice = re.fullmatch(_CHOICE, detail)
     if choice is not None:
-        here = (getattr(getattr(problem, "param", None), "metavar", None) or "").strip("<>").split("|")
-        names = re.findall(r"'([^']*)'", choice["names"])
-        # Of some options a command takes fewer values than others do, as its help says.
-        names = [one for one in names if one in here] or names
+        metavar = getattr(getattr(problem, "param", None), "metavar", None)
+        names = taken_here(re.findall(r"'([^']*)'", choice["names"]), metavar)
         return f"{option}: there is no {choice['value']!r}", _choice_hint(
             option, choice["value"], names, f"`{help_of}`"
         )
@@ -95,6 +94,12 @@ def usage_words(  # noqa: PLR0911 - one return for each kind of error
     kind, value = _refused(problem, detail)
     found = None if value is None else _of_number(option, kind, value, detail)
     return found or (message, help_of)
+
+
+def taken_here(names: Iterable[str], metavar: str | None) -> list[str]:
+    """Return the values of an option that a command takes, fewer than others do, as its help says."""
+    every, here = list(names), (metavar or "").strip("<>").split("|")
+    return [one for one in every if one in here] or every
 
 
 def _of_file(message: str) -> str | None:

@@ -223,6 +223,14 @@ def test_mistakes_in_a_file_are_usage_errors(
     assert "calibcli.toml" in first or message.startswith("--max-ece")
 
 
+def test_a_file_is_told_the_values_that_the_command_takes(run: Run, home: Path, thousand: Path) -> None:
+    """As the command line is: of --on-missing two, and not those of other commands."""
+    (home / "a" / "b" / "calibcli.toml").write_text('[verify]\non-missing = "x"')
+    ended = run("verify", thousand, code=2)
+    assert ended.err.splitlines()[0].endswith("is 'x', should be one of error, drop")
+    assert ended.err.splitlines()[1] == run("verify", thousand, "--on-missing", "x").err.splitlines()[1]
+
+
 def test_files_that_are_named_must_be_there(run: Run, home: Path, thousand: Path) -> None:
     """And a pyproject.toml that is named must have our table."""
     assert "nope.toml: cannot be read" in run("verify", thousand, "--config", "nope.toml").err
