@@ -110,12 +110,11 @@ def _skill(
     else:
         if unbounded:
             because.append(scores.NO_MORE_EXTREME if math.isfinite(largest) else scores.NO_LARGEST)
+        seen = _Rows.of(table, losses, loss_of, largest)
+        interval = _interval(seen, rate_of(table), confidence=confidence)
         if table.weighted:
             because.append(scores.NO_HEAVIER)
-            interval = _weighted_interval(table, losses, loss_of, largest, confidence=confidence)
         else:
-            seen = _Rows.of(table, losses, loss_of, largest)
-            interval = _interval(seen, confidence=confidence)
             values, most = seen.excess(loss / constant.loss, _pair(loss_of, rate_of(table)))
             rests = scores.rests_on(values, largest=most, scale=1.0 / constant.loss)
     details = {"constant_loss": constant.loss, "loss": loss, **rests}
@@ -160,59 +159,104 @@ def _constant(loss_of: scores.LossOf, rate: Floats) -> scores.Losses:
     return loss_of(rate, rate, rate)
 
 
+# Of more losses than these, rows with importance weights are taken together by 32 cells an octave.
+_MOST_LOSSES, _CELLS = 2_048, 32.0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """What rows suffered, by label, and what they could have."""
+    """What rows suffered, by label, and what they could have.
+
+    Args:
+        positive: The losses of rows with label 1.
+        units: What a row of each of these losses weighs, of label 1 and of label 0; 1 without weights.
+        worth: How many rows of one weight these are worth.
+        added: What a row that was not seen weighs.
+    """
 
     positive: Values
     negative: Values
     loss_of: scores.LossOf
     most: float
+    units: tuple[Floats, Floats]
+    worth: float
+    added: float = 1.0
 
     @classmethod
     def of(cls, table: Table, losses: scores.Losses, loss_of: scores.LossOf, most: float) -> Self:
         ones = table.positive
         zeros = table.weight - ones
-        return cls(
-            scores.gathered((losses.if_positive, ones)),
-            scores.gathered((losses.if_negative, zeros)),
-            loss_of,
-            most,
-        )
-
-    @property
-    def counts(self) -> tuple[float, float]:
-        """Rows with label 1, and all rows."""
-        return self.positive.total, self.positive.total + self.negative.total
+        if not table.weighted:
+            one, other = (
+                scores.gathered((losses.if_positive, ones)),
+                scores.gathered((losses.if_negative, zeros)),
+            )
+            units = np.ones(one.value.size), np.ones(other.value.size)
+            return cls(one, other, loss_of, most, units, one.total + other.total)
+        first, own = _weighing(losses.if_positive, ones, table.positive_sq)
+        second, others = _weighing(losses.if_negative, zeros, table.weight_sq - table.positive_sq)
+        worth, count = effective_rows(table), first.total + second.total
+        scale = count / float(table.weight.sum())
+        return cls(first, second, loss_of, most, (own * scale, others * scale), worth, count / worth)
 
     def excess(self, ratio: float, constant: tuple[float, float]) -> tuple[Values, float]:
         """Return loss - ratio * that of a constant forecast, and the largest there can be."""
         one, other = (ratio * each for each in constant)
         value = np.concatenate((self.positive.value - one, self.negative.value - other))
         rows = np.concatenate((self.positive.rows, self.negative.rows))
-        return Values(value, rows), self.most - min(one, other)
+        return Values(value * np.concatenate(self.units), rows), self.most - min(one, other)
 
     def evidence(self, ratio: float, constants: scores.Losses, *, below: bool) -> Floats:
         """Return how much there is that the excess over each constant forecast is below, or above, 0."""
         one, other = (ratio * each[:, np.newaxis] for each in (constants.if_positive, constants.if_negative))
-        ends = self.most - np.minimum(one, other) if below else -np.maximum(one, other)
-        distance = np.concatenate((self.positive.value - one, self.negative.value - other, ends), axis=1)
-        rows = np.concatenate((self.positive.rows, self.negative.rows, [1.0]))
-        return evidence_below(distance if below else -distance, rows)
-
-    def least_evidence(self, ratio: float, rates: Floats, *, below: bool) -> float:
-        """Return the least of that over the constant forecasts of rates between the first and the last."""
-        least = math.inf
-        for _ in range(1 + _NEARER):
-            inside = np.clip(rates, np.finfo(np.float64).tiny, 1.0 - 2.0**-53)
-            found = self.evidence(ratio, _constant(self.loss_of, inside), below=below)
-            best = int(found.argmin())
-            least = min(least, float(found[best]))
-            rates = np.linspace(rates[max(best - 1, 0)], rates[min(best + 1, rates.size - 1)], _RATES)
-        return least
+        seen = np.concatenate(
+            (
+                self.units[0] * (self.positive.value - one),
+                self.units[1] * (self.negative.value - other),
+            ),
+            axis=1,
+        )
+        end = self.added * (self.most - np.minimum(one, other) if below else np.maximum(one, other))
+        distance = np.concatenate((seen if below else -seen, end), axis=1)
+        # A row to come adds no less than the one that adds most.
+        distance[:, -1] = distance.max(axis=1)
+        return evidence_below(distance, np.concatenate((self.positive.rows, self.negative.rows, [1.0])))
 
 
-def _interval(rows: _Rows, *, confidence: float) -> Interval:
+def _weighing(loss: Floats, weight: Floats, square: Floats) -> tuple[Values, Floats]:
+    """Return losses, and what each of their rows weighs: those of one score count as rows of one weight."""
+    some = (weight > 0.0) & (square > 0.0)
+    loss, weight, square = loss[some], weight[some], square[some]
+    if loss.size > _MOST_LOSSES:
+        cell = np.floor(_CELLS * np.log2(np.maximum(loss, np.finfo(np.float64).tiny)))
+        place = np.unique(cell, return_inverse=True)[1].reshape(-1)
+        parts = [np.bincount(place, one).astype(np.float64) for one in (weight * loss, weight, square)]
+        loss, weight, square = parts[0] / parts[1], parts[1], parts[2]
+    each = square / weight
+    return Values(loss, weight / each), each
+
+
+def _least(of: Callable[[Floats], Floats], rates: Floats) -> float:
+    """Return the least value of a function of a rate that falls and then rises, between the first and the
+    last of some rates.
+    """
+    least = math.inf
+    for _ in range(1 + _NEARER):
+        found = of(rates)
+        best = int(found.argmin())
+        least = min(least, float(found[best]))
+        rates = np.linspace(rates[max(best - 1, 0)], rates[min(best + 1, rates.size - 1)], _RATES)
+    return least
+
+
+def _rates(ones: float, rows: float, *, delta: float) -> Floats:
+    """Return rates between their bounds, which take a tenth of the error, and that of these rows."""
+    ends = bounds_of_a_rate(ones, rows, delta_each_side=0.5 * _FOR_RATE * delta)
+    inside = np.sort(np.append(np.linspace(*ends, _RATES), ones / rows))
+    return np.asarray(np.clip(inside, np.finfo(np.float64).tiny, 1.0 - 2.0**-53), np.float64)
+
+
+def _interval(rows: _Rows, rate: float, *, confidence: float) -> Interval:
     """Return the interval of 1 - E a / E c, a the loss of the score and c that of always saying the true
     rate.
 
@@ -220,40 +264,24 @@ def _interval(rows: _Rows, *, confidence: float) -> Interval:
     is within its bounds but for a tenth of the error, and the least evidence over it counts.
     """
     delta = (1.0 - confidence) / 2.0
-    ones, total = rows.counts
-    ends = bounds_of_a_rate(ones, total, delta_each_side=0.5 * _FOR_RATE * delta)
-    inside = np.sort(np.append(np.linspace(*ends, _RATES), ones / total))
+    inside = _rates(rate * rows.worth, rows.worth, delta=delta)
     z = normal_quantile(1.0 - (1.0 - _FOR_RATE) * delta)
+
+    def evidence(ratio: float, *, below: bool) -> float:
+        return _least(lambda rates: rows.evidence(ratio, _constant(rows.loss_of, rates), below=below), inside)
 
     def below(ratio: float) -> float:
         """How much evidence there is, beyond what is asked for, that the ratio is below."""
-        return rows.least_evidence(ratio, inside, below=True) - z
+        return evidence(ratio, below=True) - z
 
     def above(ratio: float) -> float:
         """How little evidence there is that the ratio is above; it grows with the ratio."""
-        return z - rows.least_evidence(ratio, inside, below=False)
+        return z - evidence(ratio, below=False)
 
     mean, _ = rows.excess(0.0, (0.0, 0.0))
-    ratio = mean.mean / float(_constant(rows.loss_of, np.array([ones / total])).expected[0])
+    ratio = mean.mean / float(_constant(rows.loss_of, np.array([rate])).expected[0])
     high = _beyond(below, ratio) if math.isfinite(rows.most) else math.inf
     low = crossing(above, 0.0, ratio, within=_PART * ratio)[0] if ratio > 0.0 else 0.0
-    return Interval(stated(1.0 - high), 1.0 - low, confidence, METHOD, Target.POPULATION, finite_sample=False)
-
-
-def _weighted_interval(
-    table: Table, losses: scores.Losses, loss_of: scores.LossOf, most: float, *, confidence: float
-) -> Interval:
-    """Return the same for importance weights, as if the rate and the ratio of these rows were true."""
-    constant = _constant(loss_of, np.array([rate_of(table)]))
-    negative = table.weight - table.positive
-    loss = losses.mean(table.positive, negative)
-    delta, whole = (1.0 - confidence) / 2.0, float(constant.expected[0])
-    ratio = loss / whole
-    one, other = (ratio * float(each[0]) for each in (constant.if_positive, constant.if_negative))
-    excess = scores.Losses(losses.if_positive - one, losses.if_negative - other, losses.expected)
-    values = scores.values_of(table, excess, negative=negative, mean=0.0)
-    high = ratio + values.upper_bound(most=most - min(one, other), delta=delta) / whole
-    low = max(0.0, ratio + values.lower_bound(least=-max(one, other), delta=delta) / whole)
     return Interval(stated(1.0 - high), 1.0 - low, confidence, METHOD, Target.POPULATION, finite_sample=False)
 
 

@@ -133,13 +133,17 @@ def test_skill_is_at_most_one(rows: Pairs) -> None:
             assert skill(constant).value == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("weight", [None, 2.5])
 @pytest.mark.parametrize("confidence", [0.95, 0.999])
-def test_skill_is_missed_no_more_often_than_it_says(confidence: float) -> None:
-    """Every table of 14 rows of one score counted: of ten base rates an end missed 1.2 times so often."""
+def test_skill_is_missed_no_more_often_than_it_says(confidence: float, weight: float | None) -> None:
+    """Every table of 14 rows of one score counted: of ten base rates an end missed 1.2 times so often, and in
+    a third of tables with weights, which took the base rate for known.
+    """
     ones, rate, delta = np.arange(15), np.linspace(0.005, 0.995, 199), (1.0 - confidence) / 2.0
     chance = binom.pmf(ones, 14, rate[:, np.newaxis])
+    weighing = Weighing(weight=None if weight is None else np.full(14, weight))
     for score in (0.02, 0.1):
-        tables = [ScoreTable(np.array([score]), np.array([14]), np.array([one])) for one in ones.tolist()]
+        tables = [ScoreTable.from_rows(np.full(14, score), np.arange(14) < one, weighing) for one in ones]
         for skill in (brier_skill, log_loss_skill):
             found = [skill(one, confidence=confidence).interval for one in tables]
             ends = np.array([(-math.inf, math.inf) if one is None else one.ends for one in found])
