@@ -481,7 +481,11 @@ def _of_rare_outputs(scores: _Scores, loaded: AnyArtifact | None) -> tuple[str, 
     here, there = scores.population.variance, loaded.fit.mean_variance
     if max(here, there) <= _FAR_OFF * min(here, there):
         return ()
-    said = f"their labels would vary {here / there:.2g} times as much as those of the fit rows"
+    said = (
+        f"their labels would vary {here / there:.2g} times as much as those of the fit rows"
+        if there > 0.0
+        else "every fit row got 0 or 1"
+    )
     guide = f"the quantiles in the artifact are a poor guide to its outputs ({said})"
     return (f"{guide}: pass --like preds.csv -s score",)
 

@@ -98,6 +98,14 @@ def test_rare_outputs_are_said_to_be_known_badly(rows: pd.DataFrame, tmp_path: P
         assert any("poor guide" in note for note in found.notes) is said
 
 
+def test_a_map_that_parted_the_fit_rows_can_be_planned_for(tmp_path: Path) -> None:
+    """Each of them got 0 or 1, so that labels like theirs do not vary; between them others get more."""
+    rows = pd.DataFrame({"score": [0.1, 0.2, 0.7, 0.8], "label": [0, 0, 1, 1]})
+    artifact = saved(fitted(rows, "isotonic"), tmp_path)
+    found = plan_rows(planned(max_ece=0.2), RowRequest([], artifact=artifact))
+    assert any("every fit row got 0 or 1" in note for note in found.notes)
+
+
 def test_bins_cut_the_outputs_of_a_continuous_map_alone(rows: pd.DataFrame, tmp_path: Path) -> None:
     """A discrete one has its outputs, one by one."""
     few = planned(max_ece=0.05, bins=5)
