@@ -419,8 +419,8 @@ def _taken(
 
 
 _OTHER_CLASSES = (
-    "the probability of a class is lower there where it is the label, unlike in other files: do all files "
-    "have the same classes in one order?"
+    "the probability of a class is lower there where it is the label: do all files have the same classes in "
+    "one order?"
 )
 
 
@@ -431,15 +431,16 @@ def _close(of_file: Findings, last: Piece, *, total: Findings) -> None:
     lacking = fault_words.never_positive(of_file, last.columns, shown=shown)
     if problem is None and lacking is not None:
         of_file.without.append(f"{lacking.message}: {lacking.hint}")
-    of_file.files = 1
-    for said in fault_words.odd_scores(of_file, last.columns):
-        of_file.note_unlike(said, shown)
-    if of_file.by_class is not None:
-        from calibcli.commands.scale_checks import lower_where_seen
+    if fault_words.tells(of_file):
+        of_file.files = 1
+        for said in fault_words.odd_scores(of_file, last.columns):
+            of_file.note_unlike(said, shown)
+        if of_file.by_class is not None:
+            from calibcli.commands.scale_checks import lower_where_seen
 
-        observed, given = of_file.by_class.observed, of_file.by_class.given
-        if lower_where_seen(last.columns.classes, observed, given, rows=int(observed.sum())):
-            of_file.note_unlike(_OTHER_CLASSES, shown)
+            observed, given = of_file.by_class.observed, of_file.by_class.given
+            if lower_where_seen(last.columns.classes, observed, given, rows=int(observed.sum())):
+                of_file.note_unlike(_OTHER_CLASSES, shown)
     of_file.by_class = None
     total.add(of_file)
     problem = problem or fault_words.too_many(total, last.columns, shown=shown) or fault_words.mixed(total)

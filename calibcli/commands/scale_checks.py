@@ -281,6 +281,9 @@ def _class_notes(gathered: "Gathered") -> list[str]:
         for one in tables.values()
     ]
     said = odd_classes(tuple(tables), observed, np.reshape(sums, (-1, 3)).T, rows=raw.total_rows)
+    # Of labels that were chosen it is said already that they are.
+    if gathered.resolved.label in gathered.resolved.rows.columns:
+        return [*said]
     likely = {
         repr(name): int(one.rows[one.score > _HALF].sum())
         for name, one in tables.items()

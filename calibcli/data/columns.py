@@ -639,7 +639,7 @@ def resolve(columns: Columns, header: Header) -> ResolvedColumns:
     if probs is not None and probs.left_out:
         beside = f"columns {listing(probs.left_out)} fit the pattern of --probs and are left out"
         notes += (f"{beside}: `apply` wrote them beside the classes",)
-    if label is not None and any(one.column == label for one in rows.conditions):
+    if label is not None and label in rows.columns:
         notes += ("--where selects rows by their labels: the results say nothing about other rows",)
     resolved = ResolvedColumns(
         columns,

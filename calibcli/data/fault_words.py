@@ -89,7 +89,7 @@ def notes_of_files(findings: Findings) -> tuple[str, ...]:
     if findings.without:
         first, *others = findings.without
         said = [f"{first}; and so in {len(others):,} more" if others else first]
-    # What is so in every file is told of all rows together.
+    # What is so in every file that says anything is told of all rows together.
     unlike = {what: found for what, found in findings.unlike.items() if found[1] < findings.files}
     for what, (shown, files) in unlike.items():
         said.append(f"{shown}{'' if files == 1 else f' and {files - 1:,} more'}: {what}")
@@ -101,18 +101,21 @@ _FEWEST_ROWS, _FEWEST_OF_LABEL, _ERRORS, _CLEARLY = 100, 10, 5.0, 0.02
 # So many times the events that percentages expect are rather those that probabilities do.
 _TIMES = 10.0
 _PERCENT_THERE = (
-    "no score is above 1 there, unlike in other files, and all were read as percentages: if they are "
+    "no score is above 1 there, and all were read as percentages: if they are "
     "probabilities, read such files by themselves"
 )
 _LOGITS_THERE = (
-    "every score lies in [0, 1] there, unlike in other files, and all were read as log-odds: if they are "
+    "every score lies in [0, 1] there, and all were read as log-odds: if they are "
     "probabilities, read such files by themselves"
 )
-_REVERSED_THERE = (
-    "the higher the score, the rarer label 1 there, unlike in other files: is the outcome coded in reverse?"
-)
+_REVERSED_THERE = "the higher the score, the rarer label 1 there: is the outcome coded in reverse?"
 # Log-odds of 0 and of 1 as probabilities.
 _HALF, _OF_ONE = 0.5, 1.0 / (1.0 + math.exp(-1.0))
+
+
+def tells(findings: Findings) -> bool:
+    """Whether the rows of a file are enough to say something of it."""
+    return findings.rows - findings.dropped - findings.unselected >= _FEWEST_ROWS
 
 
 def odd_scores(findings: Findings, resolved: ResolvedColumns) -> list[str]:

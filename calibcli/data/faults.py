@@ -220,7 +220,7 @@ class Findings:
         scores: Where the scores of a file lie, by place among the score columns; only where there are several
             files, and rows do not count for more or less.
         by_class: What the rows of a file give each of several classes, likewise; None for nothing.
-        files: How many files there are.
+        files: How many files have so many rows that something may be said of each.
         unlike: What there is to say of the scores of single files, and the first of these and how many.
         sums: What rows of several classes that are read as logits sum to; None where there are none.
         hard_scores: Whether every score beside labels that are neither 0 nor 1 is 0 or 1, as labels are.

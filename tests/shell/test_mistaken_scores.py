@@ -818,6 +818,19 @@ def test_columns_of_other_classes_and_labels_that_a_model_predicts_are_asked_abo
     assert said is None or said in shown
 
 
+def test_a_class_that_where_leaves_out_is_not_asked_about(run: Run, tmp_path: Path) -> None:
+    """It is said that rows were selected by their labels, and that is why no label names it."""
+    rng, names = np.random.default_rng(9), np.array(["a", "b", "c"])
+    share = rng.dirichlet([0.6, 0.6, 0.6], 600)
+    label = names[(rng.random((600, 1)) > share.cumsum(axis=1)).sum(axis=1).clip(0, 2)]
+    rows = {f"p_{name}": one for name, one in zip(names, share.T, strict=True)} | {"label": label}
+    path = in_csv(tmp_path / "rows.csv", rows)
+    asked = ("measure", path, "--probs", "p_*", "-m", "classwise_ece")
+    out = run(*asked, "--where", "label!=c", code=0).out
+    assert "selects rows by their labels" in out
+    assert "no label is" not in out
+
+
 @pytest.mark.parametrize(
     ("weight", "said"),
     [
@@ -933,13 +946,17 @@ def test_a_baseline_of_another_label_or_class_is_said(
 @pytest.mark.parametrize(
     ("change", "scale", "said"),
     [
-        (lambda score, label: (score, label), "percent", "no score is above 1 there, unlike in other files"),
+        (lambda score, label: (score, label), "percent", "no score is above 1 there, and all"),
         (
             lambda score, label: (score, label),
             "logit",
-            "every score lies in [0, 1] there, unlike in other files",
+            "every score lies in [0, 1] there, and all",
         ),
-        (lambda score, label: (score, 1 - label), "prob", "the higher the score, the rarer label 1 there"),
+        (
+            lambda score, label: (score, 1 - label),
+            "prob",
+            "the higher the score, the rarer label 1 there: is",
+        ),
         (lambda score, label: (score**2, label), "prob", None),
         (lambda score, label: (100.0 * score**2, label), "percent", None),
     ],
@@ -951,7 +968,10 @@ def test_a_file_unlike_the_others_is_said(
     scale: str,
     said: str | None,
 ) -> None:
-    """On another scale, or with its labels reversed; what is so in all files is said of all rows."""
+    """On another scale, or with its labels reversed; what is so in all files is said of all rows.
+
+    Files of few rows say nothing, nor that others are unlike them.
+    """
     ways = {"prob": lambda p: p, "percent": lambda p: 100.0 * p, "logit": lambda p: np.log(p / (1.0 - p))}
     rng, paths = np.random.default_rng(6), {}
     for name in ("a", "b", "odd"):
@@ -963,12 +983,13 @@ def test_a_file_unlike_the_others_is_said(
 
     def unlike(*files: str) -> list[str]:
         ran = run("measure", *map(paths.get, files), *asked, code=0)
-        return [one for one in ran.document["input"]["notes"] if "there, unlike" in one]
+        return [one for one in ran.document["input"]["notes"] if " there" in one]
 
     assert [f"{paths['odd']}: {said}" in one for one in unlike("a", "odd", "b")] == [True] * (
         said is not None
     )
-    assert unlike("a", "b") == unlike("odd") == []
+    paths["few"] = in_csv(tmp_path / "few.csv", {"score": [0.9, 0.2] * 20, "label": [1, 0] * 20})
+    assert unlike("a", "b") == unlike("odd") == unlike("odd", "few") == []
 
 
 def test_a_file_whose_classes_stand_in_another_order_is_said(run: Run, tmp_path: Path) -> None:
@@ -981,7 +1002,7 @@ def test_a_file_whose_classes_stand_in_another_order_is_said(run: Run, tmp_path:
         paths.append(tmp_path / f"{place}.jsonl")
         rows = ({"probs": one, "label": int(right)} for one, right in zip(lists, label, strict=True))
         paths[-1].write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    said = "the probability of a class is lower there where it is the label, unlike in other files"
+    said = "the probability of a class is lower there where it is the label: do all files"
     for files, odd in ((paths, True), (paths[:2], False), (paths[2:], False)):
         asked = ("measure", *files, "--probs", "probs", "-y", "label", "-m", "accuracy", "--json")
         notes = json.loads(run(*asked, code=0).out)["input"]["notes"]
