@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from calibcli.ahead import Advance, Progress, unseen
 from calibcli.data import fault_words
-from calibcli.data.columns import ResolvedColumns, counted
+from calibcli.data.columns import ResolvedColumns, counted, listing
 from calibcli.data.engines import Engine, ThreadEngine
 from calibcli.data.faults import FaultKind, Findings, RowSums
 from calibcli.data.files import found_in, shown_path
@@ -40,6 +40,7 @@ from calibcli.data.tally import (
 )
 from calibcli.errors import CalibcliError, EmptyTable, InputProblem
 from calibcli.names import EXACT_LIMIT, DataFormat, IdKind, OnMissing, Sign, WeightMeaning
+from calibcli.options.numerals import agreeing
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSelection, RowSource
 from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
 from calibcli.stats.table import Booleans, Floats, Integers, ScoreTable, Weighing, merge_all
@@ -97,7 +98,10 @@ def summary_of_input(
         notes.append("weights were taken as importance weights; --weights-are frequency for repeated rows")
     # Notes of several parts stand side by side, each of the same words once.
     shown = shown_path(files[0]) + (f" and {len(files) - 1:,} more" if len(files) > 1 else "")
-    notes += [f"{shown}: {one}" for one in findings.alike]
+    if findings.alike:
+        differs = agreeing(len(findings.alike), "differs")
+        said = f"{listing([*findings.alike])} {differs} from a value of --where in capitals alone"
+        notes.append(f"{shown}: {said}: is that meant to be the same?")
     if findings.weightless:
         notes.append(f"{shown}: {weightless_words(findings.weightless)}")
     lacking = {FaultKind.MISSING_SCORE if kind in _OF_SCORES else kind for kind, _ in findings.missing}

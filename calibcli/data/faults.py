@@ -201,8 +201,7 @@ class Findings:
         normalised: Rows of several classes divided by the sum of their probabilities, on request.
         tied: Rows where several classes are the most probable.
         elsewhere: Rows that predict another class than the one that is looked at.
-        alike: What there is to say of the first `MOST_ALIKE` texts that differ from a value of a condition in
-            capitals alone.
+        alike: The first `MOST_ALIKE` texts that differ from a value of a condition in capitals alone.
         unselected: Rows left out by a condition or a draw.
         weightless: Rows used whose weight is 0.
         pooled_rows: Rows of groups that a fit has not seen, which took the map of all rows, on request.

@@ -34,7 +34,7 @@ def satisfied(
 ) -> Booleans:
     """Return which rows satisfy all conditions, shape (n,); none does whose value is missing.
 
-    What is to be said of texts that differ from a value in capitals alone is added to `alike`.
+    Texts that differ from a value in capitals alone are added to `alike`.
     """
     found, kept = np.ones((2, batch.num_rows), np.bool_)
     unsaid: list[tuple[Condition, Booleans]] = []
@@ -50,8 +50,7 @@ def satisfied(
             met, odd, others = _of_texts(column, one, shown=shown, decimal=decimal)
             unsaid.append((one, odd))
             if alike is not None:
-                said = f"is another value than --where {one.text!r} names: is it meant to be the same?"
-                alike |= dict.fromkeys(f"{text!r} {said}" for text in others)
+                alike |= dict.fromkeys(others)
         found &= met
         kept &= met | odd
     # A row that another condition leaves out is not checked.
