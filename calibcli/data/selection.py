@@ -151,7 +151,15 @@ def _verdicts(texts: Sequence[str], condition: Condition, *, decimal: str) -> li
     from calibcli.data.values import OPERATORS
 
     if condition.sign in _BY_EQUALITY:
-        return [_equals(text, condition) for text in texts]
+        values = {value.text.strip() for value in condition.values}
+        numbers = {number_name(value.number) for value in condition.values if value.number is not None}
+        apart = condition.sign is Sign.UNEQUAL
+        return [
+            None
+            if numbers and text not in values and usual_name(text) in numbers
+            else (text in values) != apart
+            for text in texts
+        ]
     compares, value = OPERATORS[condition.sign], condition.values[0]
     if value.number is not None:
         numbers = (number_of(text, decimal=decimal) for text in texts)
@@ -159,14 +167,6 @@ def _verdicts(texts: Sequence[str], condition: Condition, *, decimal: str) -> li
     wanted = value.text.strip()
     odd = out_of_order(texts, wanted)
     return [None if text in odd else compares(text, wanted) for text in texts]
-
-
-def _equals(text: str, condition: Condition) -> bool | None:
-    equal = any(text == value.text.strip() for value in condition.values)
-    numbers = (value.number for value in condition.values if value.number is not None)
-    if not equal and any(usual_name(text) == number_name(number) for number in numbers):
-        return None
-    return equal == (condition.sign is not Sign.UNEQUAL)
 
 
 def _refuse_text(text: str, condition: Condition, where: str) -> NoReturn:
