@@ -152,12 +152,10 @@ def _verdicts(texts: Sequence[str], condition: Condition, *, decimal: str) -> li
 
     if condition.sign in _BY_EQUALITY:
         values = {value.text.strip() for value in condition.values}
-        numbers = {number_name(value.number) for value in condition.values if value.number is not None}
+        alike = {number_name(value.number) for value in condition.values if value.number is not None}
         apart = condition.sign is Sign.UNEQUAL
         return [
-            None
-            if numbers and text not in values and usual_name(text) in numbers
-            else (text in values) != apart
+            None if alike and text not in values and usual_name(text) in alike else (text in values) != apart
             for text in texts
         ]
     compares, value = OPERATORS[condition.sign], condition.values[0]
