@@ -122,12 +122,17 @@ def odd_scores(findings: Findings, resolved: ResolvedColumns) -> list[str]:
     """Return what there is to say of the scores of a file if those of others are otherwise: that they seem to
     be on another scale, and that they rank the wrong way.
     """
-    said = []
+    found: dict[str, list[str]] = {}
     for place, one in findings.scores.items():
         if one.rows >= _FEWEST_ROWS and _FEWEST_OF_LABEL <= one.ones <= one.rows - _FEWEST_OF_LABEL:
-            column = f"column {resolved.scores[place]!r}: " if resolved.others else ""
-            said += [f"{column}{what}" for what in _odd_scores(one, resolved.requested.read_as)]
-    return said
+            for what in _odd_scores(one, resolved.requested.read_as):
+                found.setdefault(what, []).append(resolved.scores[place])
+    return [
+        what
+        if len(names) == len(resolved.scores)
+        else f"column{'s' * (len(names) > 1)} {listing(names)}: {what}"
+        for what, names in found.items()
+    ]
 
 
 def _odd_scores(one: ScoreSums, scale: Scale) -> list[str]:

@@ -992,6 +992,27 @@ def test_a_file_unlike_the_others_is_said(
     assert unlike("a", "b") == unlike("odd") == unlike("odd", "few") == []
 
 
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [(("a", "b"), ""), (("a", "b", "flat"), "columns 'a', 'b': "), (("a", "flat"), "column 'a': ")],
+)
+def test_several_scores_of_one_file_are_told_of_once(
+    run: Run, tmp_path: Path, scores: tuple[str, ...], said: str
+) -> None:
+    rng, paths = np.random.default_rng(6), []
+    for place in range(2):
+        score, flat = rng.beta(1.0, 2.0, 300), rng.beta(1.0, 2.0, 300)
+        label = (rng.random(300) < score).astype(int)
+        rows = {"a": score, "b": score**2, "flat": flat, "label": 1 - label if place else label}
+        paths.append(in_csv(tmp_path / f"{place}.csv", rows))
+    asked = [word for name in scores for word in ("-s", name)]
+    notes = run("measure", *paths, *asked, "-y", "label", "-m", "bias", "--json").document["input"]["notes"]
+    there = (
+        f"{paths[1]}: {said}the higher the score, the rarer label 1 there: is the outcome coded in reverse?"
+    )
+    assert [one for one in notes if " there" in one] == [there]
+
+
 def test_a_file_whose_classes_stand_in_another_order_is_said(run: Run, tmp_path: Path) -> None:
     """Lists have no names; where all files are so, all rows are told of together."""
     rng, paths = np.random.default_rng(9), []
