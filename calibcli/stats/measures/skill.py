@@ -2,17 +2,18 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from calibcli.names import GAVE_ZERO, MeasureName, Target
 from calibcli.stats.bounds import Interval, stated
-from calibcli.stats.bounds.means import METHOD, Values, evidence_below
+from calibcli.stats.bounds.means import METHOD, Values, evidence_below, first_shown
 from calibcli.stats.bounds.proportion import bounds_of_a_rate
 from calibcli.stats.measures import UNKNOWN, Estimate, Range, effective_rows, rate_of, scores
 from calibcli.stats.measures.if_calibrated import Measures, of_moments
-from calibcli.stats.numerics import Floats, crossing, normal_quantile
+from calibcli.stats.numerics import Floats, normal_quantile
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
@@ -206,9 +207,12 @@ class _Rows:
         rows = np.concatenate((self.positive.rows, self.negative.rows))
         return Values(value * np.concatenate(self.units), rows), self.most - min(one, other)
 
-    def evidence(self, ratio: float, constants: scores.Losses, *, below: bool) -> Floats:
+    def evidence(self, ratio: Floats, rates: Floats, *, below: bool) -> Floats:
         """Return how much there is that the excess over each constant forecast is below, or above, 0."""
-        one, other = (ratio * each[:, np.newaxis] for each in (constants.if_positive, constants.if_negative))
+        constants = _constant(self.loss_of, rates)
+        one, other = (
+            (ratio * each)[:, np.newaxis] for each in (constants.if_positive, constants.if_negative)
+        )
         seen = np.concatenate(
             (
                 self.units[0] * (self.positive.value - one),
@@ -236,19 +240,6 @@ def _weighing(loss: Floats, weight: Floats, square: Floats) -> tuple[Values, Flo
     return Values(loss, weight / each), each
 
 
-def _least(of: Callable[[Floats], Floats], rates: Floats) -> float:
-    """Return the least value of a function of a rate that falls and then rises, between the first and the
-    last of some rates.
-    """
-    least = math.inf
-    for _ in range(1 + _NEARER):
-        found = of(rates)
-        best = int(found.argmin())
-        least = min(least, float(found[best]))
-        rates = np.linspace(rates[max(best - 1, 0)], rates[min(best + 1, rates.size - 1)], _RATES)
-    return least
-
-
 def _rates(ones: float, rows: float, *, delta: float) -> Floats:
     """Return rates between their bounds, which take a tenth of the error, and that of these rows."""
     ends = bounds_of_a_rate(ones, rows, delta_each_side=0.5 * _FOR_RATE * delta)
@@ -265,34 +256,63 @@ def _interval(rows: _Rows, rate: float, *, confidence: float) -> Interval:
     """
     delta = (1.0 - confidence) / 2.0
     inside = _rates(rate * rows.worth, rows.worth, delta=delta)
-    z = normal_quantile(1.0 - (1.0 - _FOR_RATE) * delta)
-
-    def evidence(ratio: float, *, below: bool) -> float:
-        return _least(lambda rates: rows.evidence(ratio, _constant(rows.loss_of, rates), below=below), inside)
-
-    def below(ratio: float) -> float:
-        """How much evidence there is, beyond what is asked for, that the ratio is below."""
-        return evidence(ratio, below=True) - z
-
-    def above(ratio: float) -> float:
-        """How little evidence there is that the ratio is above; it grows with the ratio."""
-        return z - evidence(ratio, below=False)
-
+    delta *= 1.0 - _FOR_RATE
     mean, _ = rows.excess(0.0, (0.0, 0.0))
     ratio = mean.mean / float(_constant(rows.loss_of, np.array([rate])).expected[0])
-    high = _beyond(below, ratio) if math.isfinite(rows.most) else math.inf
-    low = crossing(above, 0.0, ratio, within=_PART * ratio)[0] if ratio > 0.0 else 0.0
+    high, low = math.inf, 0.0
+    if math.isfinite(rows.most):
+        high = _farthest(
+            partial(rows.evidence, below=True), ratio, inside, rate, delta=delta, most=_MOST_RATIO
+        )
+        high = math.inf if high >= _MOST_RATIO else high
+    if ratio > 0.0:
+        # Towards 0 evidence grows as well.
+        low = -_farthest(
+            lambda at, rates: rows.evidence(-at, rates, below=False),
+            -ratio,
+            inside,
+            rate,
+            delta=delta,
+            most=0.0,
+        )
     return Interval(stated(1.0 - high), 1.0 - low, confidence, METHOD, Target.POPULATION, finite_sample=False)
 
 
-def _beyond(below: Callable[[float], float], ratio: float) -> float:
-    """Return the ratio from which on there is evidence enough, above this one; inf if there is none."""
-    low, high = ratio, 2.0 * ratio + 1.0
-    while below(high) < 0.0:
-        low, high = high, 4.0 * high
-        if high > _MOST_RATIO:
-            return math.inf
-    return crossing(below, low, high, within=_PART * high)[1]
+def _farthest(
+    evidence: Callable[..., Floats],
+    start: float,
+    rates: Floats,
+    rate: float,
+    *,
+    delta: float,
+    most: float,
+) -> float:
+    """Return the first number from `start` on at which evidence is enough whatever the rate, or the most.
+
+    It is looked for at one rate, then at those of some that leave it open there, then beside the one that
+    moved it farthest.
+
+    Args:
+        evidence: Of numbers, and of `rates` as many, growing with the number.
+    """
+    z, at = normal_quantile(1.0 - delta), start
+    tried = np.array([rate])
+    for turn in range(2 + _NEARER):
+        tried = tried[evidence(np.full(tried.size, at), tried) < z]
+        if tried.size:
+            found = first_shown(
+                partial(evidence, rates=tried),
+                np.full(tried.size, at),
+                step=np.full(tried.size, 0.1 * abs(at) or 1.0),
+                most=np.full(tried.size, most),
+                delta=delta,
+            )
+            at, rate = float(found.max()), float(tried[found.argmax()])
+        if turn:
+            place = int(np.searchsorted(rates, rate))
+            rates = np.linspace(rates[max(place - 1, 0)], rates[min(place + 1, rates.size - 1)], _RATES)
+        tried = rates
+    return at
 
 
 MEASURES: Measures = {

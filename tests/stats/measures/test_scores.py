@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from calibcli.names import Binning, MeasureName
+from calibcli.stats.bounds.means import evidence_below
 from calibcli.stats.measures import Estimate
 from calibcli.stats.measures.decompositions import corp_part, murphy_part
 from calibcli.stats.measures.l2 import debiased_l2
 from calibcli.stats.measures.scores import NO_HEAVIER, brier, entropy, log_loss, spherical
 from calibcli.stats.measures.skill import brier_skill, log_loss_skill
+from calibcli.stats.numerics import Floats
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of
 from calibcli.stats.table.derived import with_scores
@@ -154,6 +156,21 @@ def test_skill_is_missed_no_more_often_than_it_says(confidence: float, weight: f
             truth = (1.0 - loss / constant)[:, np.newaxis]
             missed = ((ends[:, 0] > truth + 1e-9), (ends[:, 1] < truth - 1e-9))
             assert max(float((chance * one).sum(axis=1).max()) for one in missed) <= delta
+
+
+def test_skill_asks_few_rates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rates that cannot move an end are asked once: all at every step took groups thrice as long."""
+    asked: list[int] = []
+
+    def counted(distance: Floats, rows: Floats) -> Floats:
+        asked.append(len(distance))
+        return evidence_below(distance, rows)
+
+    monkeypatch.setattr("calibcli.stats.measures.skill.evidence_below", counted)
+    for skill in (brier_skill, log_loss_skill):
+        asked.clear()
+        skill(scored_table(1_000, beta=(0.5, 3.0)))
+        assert sum(asked) < 250
 
 
 def test_skill_of_a_certain_and_wrong_row() -> None:
