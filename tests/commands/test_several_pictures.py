@@ -129,6 +129,12 @@ def test_the_best_and_the_worst_stand_in_the_caption(rows: str) -> None:
     first, *_ = alone = drawn(rows, K.DECISION, "f1", options=between).drawn.caption
     assert first.endswith("threshold by threshold) from 0.45 to 0.5")
     assert not any(line.startswith("Point estimate") for line in alone)
+    elsewhere = MeasureOptions(thresholds=(0.0001, 0.0002))
+    for scores in (("f1",), ("f1", "f5")):
+        assert (
+            " between 0.0001 and 0.0002 "
+            in drawn(rows, K.DECISION, *scores, options=elsewhere).drawn.caption[0]
+        )
     worth = drawn(rows, K.DECISION, "f1", "f5").drawn.caption[0]
     assert worth.endswith(" of 2 are clearly worth using at some threshold (95 %, all at once)")
 

@@ -303,9 +303,10 @@ def decision_drawn(table: Table, asked: Asked) -> Drawn:
     parts = ", in parts" if len(found) > 1 else ""
     where = f"{found[0][0]:.2g} to {found[-1][1]:.2g}{parts}" if found else "nowhere"
     foot = *rounding_foot(table), *(f"{one}." for one in cut_notes((table,), curve.marked))
-    counted = bool(curve.better), "better than treating all or none at some threshold, by the estimate alone"
+    some = f"at some threshold{_between(curve)}"
+    counted = bool(curve.better), f"better than treating all or none {some}, by the estimate alone"
     if not table.weighted:
-        words = f"clearly worth using at some threshold ({percent(options.confidence)}, all at once)"
+        words = f"clearly worth using {some} ({percent(options.confidence)}, all at once)"
         within = (curve.marked[0], curve.marked[-1]) if len(curve.marked) > 1 else (0.0, 1.0)
         shown = thresholds.worth_somewhere(
             table, confidence=options.confidence, looks=asked.looks, within=within
@@ -314,17 +315,23 @@ def decision_drawn(table: Table, asked: Asked) -> Drawn:
     return Drawn(curve, caption, foot, Brief(((where,),), foot, counted=counted))
 
 
+def _between(curve: thresholds.DecisionCurve) -> str:
+    """Return which thresholds a curve speaks of, where two or more were named."""
+    named = curve.marked
+    return f" between {in_full(named[0])} and {in_full(named[-1])}" if len(named) > 1 else ""
+
+
 def _finding(curve: thresholds.DecisionCurve) -> tuple[str, ...]:
     """Say where the score is better than treating all and treating none."""
     if not curve.better:
-        return ("At no threshold is the score worth more than treating all or none",)
+        return (f"At no threshold{_between(curve)} is the score worth more than treating all or none",)
     where = _spoken(curve.better)
     if curve.clearly_better is None:
         return (f"Point estimate better than treating all and none from {where}",)
     plain = f"Point estimate better from {where}"
     at_each = f"({percent(curve.confidence)}, threshold by threshold)"
     if not curve.clearly_better:
-        return (f"Nowhere clearly worth more than treating all or none {at_each}", plain)
+        return (f"Nowhere{_between(curve)} clearly worth more than treating all or none {at_each}", plain)
     clearly = _spoken(curve.clearly_better)
     said = f"Clearly worth using {at_each} from {clearly}"
     # The same ranges are said once.
