@@ -23,6 +23,7 @@ from calibcli.commands.scale_checks import (
     weights_by_class,
 )
 from calibcli.data.engines import default_workers
+from calibcli.data.faults import GivenSums
 from calibcli.data.tally import TWICE, GatherRequest
 from calibcli.documents.artifact import (
     Artifact,
@@ -791,10 +792,8 @@ def _record(
     losses, right, total = (ExactSum(), ExactSum()), (ExactSum(), ExactSum()), ExactSum()
     certain = [False, False]
     changed, confidence = 0, RunningTable()
-    of_class = np.zeros(len(rows.classes), np.int64)
     expected, variance = np.zeros(len(rows.classes)), np.zeros(len(rows.classes))
-    # Of the probabilities before the map: sums, sums of squares, and sums over the rows of the class itself.
-    given = np.zeros((3, len(rows.classes)))
+    given = GivenSums(np.zeros(len(rows.classes), np.int64), np.zeros((3, len(rows.classes))))
     # What rows of each class weigh: sums, and sums of squares.
     weighs = np.zeros((2, len(rows.classes)))
     for block in rows.blocks():
@@ -815,28 +814,25 @@ def _record(
         largest, never = sides[1].max(axis=1), np.zeros(times.size, np.bool_)
         confidence.add_rows(largest, never, Weighing(block.weighing.counts))
         changed += int(times[predicted[0] != predicted[1]].sum())
-        np.add.at(of_class, block.label, times)
         weighs += [np.bincount(block.label, one, len(rows.classes)) for one in (weight, np.square(weight))]
-        given[0] += times @ sides[0]
-        given[1] += times @ np.square(sides[0])
-        np.add.at(given[2], block.label, times * sides[0][np.arange(times.size), block.label])
+        given = given.joined(GivenSums.of(sides[0], block.label, times))
         expected += times @ sides[1]
         variance += times @ (sides[1] * (1.0 - sides[1]))
     whole = total.exact()
     if table.weighted:
-        notes = (*notes, *weights_by_class(rows.classes, of_class, weighs))
+        notes = (*notes, *weights_by_class(rows.classes, given.observed, weighs))
     else:
         notes = (
             *notes,
-            *odd_classes(rows.classes, of_class, given, rows=table.total_rows),
-            *_off_on_average(rows.classes, of_class, expected, variance),
+            *odd_classes(rows.classes, given.observed, given.given, rows=table.total_rows),
+            *_off_on_average(rows.classes, given.observed, expected, variance),
         )
     before, after = (
         math.inf if some else float(one.exact() / whole) for one, some in zip(losses, certain, strict=True)
     )
     return ClassFitRecord(
         rows=table.total_rows,
-        class_rows=tuple(of_class.tolist()),
+        class_rows=tuple(given.observed.tolist()),
         table_digest=digest(table),
         options=options,
         loss_before=before,

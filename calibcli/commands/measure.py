@@ -459,10 +459,8 @@ def _with_groups(
     )
     alone = [one.key for one in view.slices.groups if one.key in reports and one.clusters is None]
     measured = [one.table for one in view.slices.measured(least)]
-    from calibcli.commands.cutting import outcome_of_groups
-
-    settled = outcome_of_groups(columns, (one.table for one in view.slices.groups))
-    notes = (*whole.notes, *settled, *cut_notes(measured, options.thresholds, "in groups "))
+    rounded = cut_notes(measured, options.thresholds, "in groups ")
+    notes = (*whole.notes, *view.slices.outcome_notes(), *rounded)
     if view.clusters is not None and alone:
         which = "each group" if len(alone) == len(reports) else f"{len(alone)} of {len(reports)} groups"
         notes = (*notes, f"in {which} every cluster has one row, so that its rows are independent")

@@ -19,7 +19,7 @@ from calibcli.data.tally import NOTHING, GatherRequest, Transforms
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import DEFAULT_MEMORY, OnSum
 from calibcli.options.declaring import options_given
-from calibcli.options.numerals import plural
+from calibcli.options.numerals import agreeing, plural
 from calibcli.options.rows import AS_FOUND, DocumentSource, RowRequest, is_json
 from calibcli.reports.input import InputSummary
 from calibcli.show.words import rounded_words, step_words
@@ -189,8 +189,5 @@ def empty_means(source: InputSummary, label: int) -> str:
     """
     if not label or not source.dropped or source.classes is not None:
         return ""
-    dropped = plural(source.dropped, "row")
-    return f"{dropped} with a missing value {_WERE[source.dropped == 1]} left out: does that mean 0?"
-
-
-_WERE = "were", "was"
+    dropped = f"{plural(source.dropped, 'row')} with a missing value {agreeing(source.dropped, 'was')}"
+    return f"{dropped} left out: does that mean 0?"

@@ -57,6 +57,14 @@ class Slices:
         few = {one.key: one.table.total_rows for one in self.groups if one.key not in keys}
         return {**few, **dict.fromkeys(self.absent, 0)}
 
+    def outcome_notes(self) -> tuple[str, ...]:
+        """Say that the column that makes the groups settles the label."""
+        if not self.columns:
+            return ()
+        from calibcli.commands.cutting import outcome_of_groups
+
+        return outcome_of_groups(self.columns, (one.table for one in self.groups))
+
 
 @dataclass(frozen=True, slots=True)
 class View:

@@ -334,19 +334,11 @@ def _notes(evaluation: Gathered, judged: _Judged, options: VerifyOptions, bins: 
     table = evaluation.table
     return (
         *evaluation.notes,
-        *_settled(judged.parts),
+        *judged.parts.outcome_notes(),
         *one_label(evaluation),
         *(() if evaluation.input.classes else lenient_limits(table, _limits(judged.single))),
         *shared_bins_notes(table, bins, requested=requested, measures=subjects, finer=WITHOUT_BINS),
     )
-
-
-def _settled(parts: Slices) -> tuple[str, ...]:
-    if not parts.columns:
-        return ()
-    from calibcli.commands.cutting import outcome_of_groups
-
-    return outcome_of_groups(parts.columns, (one.table for one in parts.groups))
 
 
 def _of_classes(

@@ -163,7 +163,7 @@ class ScoreSums:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GivenSums:
-    """What the rows of a file give each of several classes.
+    """What some rows give each of several classes.
 
     Args:
         observed: How many rows are of it, shape (K,).
@@ -174,11 +174,13 @@ class GivenSums:
     given: Floats
 
     @classmethod
-    def of(cls, probability: Floats, label: Integers) -> "GivenSums":
-        classes = probability.shape[1]
-        own = np.bincount(label, probability[np.arange(label.size), label], classes)
-        sums = probability.sum(axis=0), np.square(probability).sum(axis=0), own
-        return cls(np.bincount(label, minlength=classes), np.array(sums))
+    def of(cls, probability: Floats, label: Integers, times: Integers | None = None) -> "GivenSums":
+        """Return those of rows that count once, or so many times."""
+        classes, times = probability.shape[1], np.ones(label.size, np.int64) if times is None else times
+        own = np.bincount(label, times * probability[np.arange(label.size), label], classes)
+        observed = np.zeros(classes, np.int64)
+        np.add.at(observed, label, times)
+        return cls(observed, np.array((times @ probability, times @ np.square(probability), own)))
 
     def joined(self, later: "GivenSums") -> "GivenSums":
         return GivenSums(self.observed + later.observed, self.given + later.given)

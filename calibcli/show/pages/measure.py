@@ -859,7 +859,7 @@ def _no_tests(report: MeasureReport) -> Paragraph | None:
     if report.selected or len(why) != 1 or any(one.p_value is not None for one in report.tests):
         return None
     (reason,) = why
-    return paragraph(Line(f"{reason[:1].upper()}{reason[1:]}.", Tone.FAINT))
+    return paragraph(Line(f"{capital(reason)}.", Tone.FAINT))
 
 
 def _tests(report: MeasureReport, *, verbose: bool) -> Grid:

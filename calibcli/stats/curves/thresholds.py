@@ -225,6 +225,8 @@ class DecisionCurve(Arrays):
     benefit: Benefit = Benefit.NET
     marked: tuple[float, ...] = ()
 
+    kind = PlotKind.DECISION
+
     def marking(self, thresholds: Iterable[float]) -> "DecisionCurve":
         """Return the curve with thresholds that somebody named; nothing is said of it beyond two of them."""
         marked = tuple(sorted(thresholds))
@@ -237,8 +239,6 @@ class DecisionCurve(Arrays):
         )
         clear = None if self.clearly_better is None else clearly
         return replace(self, marked=marked, better=better, clearly_better=clear)
-
-    kind = PlotKind.DECISION
 
 
 def decision_curve(
