@@ -336,9 +336,11 @@ class _Number:
             return None
         lower, upper, least, most = self.limits.lower, self.limits.upper, min(values), max(values)
         within = lower < least and most < upper if self.limits.inside else lower <= least and most <= upper
-        if not within or not _is_finite(least) or not _is_finite(most) or math.isnan(sum(values)):
+        if not within or not _is_finite(least) or not _is_finite(most):
             return None
-        return values if types == {float} else [float(one) for one in values]
+        # A sum of whole numbers may be one that no float is.
+        found = values if types == {float} else list(map(float, values))
+        return None if math.isnan(sum(found)) else found
 
     def schema(self, named: Definitions) -> dict[str, Any]:
         found = {"type": "number", **_limits(self.limits.lower, self.limits.upper, inside=self.limits.inside)}

@@ -405,7 +405,7 @@ def _vector_lengths(column: Column) -> Integers:
     least = np.where(np.diff(row, prepend=-1) > 0, 0, np.roll(index, 1) + 1)
     off = np.bincount(row[(index < least) | (index >= size[row])], minlength=len(column)) > 0
     sparse = (kind == 0) & (held == indexed) & ~off
-    dense = (kind == 1) & ((size == -1) | (size == held))
+    dense = (kind == 1) & ((size == -1) | (size == held)) & (indexed == 0)
     lengths: Integers = np.where(sparse, size, np.where(dense, held, -1)).astype(np.int64)
     lost = nulls(column)
     return lengths if lost is None else np.where(lost, 0, lengths)

@@ -284,7 +284,9 @@ class ClassIntake(Intake):
         scale = self._resolved.requested.read_as
         probability = on_class_scale(values, scale)
         if scale is Scale.LOGIT and values.size:
-            total = values.sum(axis=1)
+            # What is infinite both ways has no sum.
+            with np.errstate(invalid="ignore"):
+                total = values.sum(axis=1)
             self.findings.note_sums(RowSums(float(values.min()), float(total.min()), float(total.max())))
         outside = (probability < 0.0) | (probability > 1.0)
         if outside.any():

@@ -242,7 +242,9 @@ def is_score_pattern(name: str | None) -> bool:
     return name is not None and _PATTERN.search(name) is not None
 
 
-_NUMBERS = re.compile(r"u?int\d+|float|double|halffloat|decimal|bool|null|number|whole number|empty")
+_NUMBERS = re.compile(
+    r"(?:dictionary<values=)?(?:u?int\d+|float|double|halffloat|decimal|null|number|whole number|empty)"
+)
 
 
 def fitting_scores(columns: Columns, kinds: Mapping[str, str], header: Header) -> Columns:
@@ -273,7 +275,7 @@ def fitting_scores(columns: Columns, kinds: Mapping[str, str], header: Header) -
             if name == label
             else "it is no score"
             if name in roles
-            else "it holds text"
+            else f"it holds {'text' if 'string' in kinds[name] else kinds[name]}"
             for name in fitting
             if name not in taken
         }

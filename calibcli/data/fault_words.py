@@ -159,6 +159,12 @@ def by_positive(requested: Columns) -> str:
     return f"by --positive {shlex.quote(positive)}"
 
 
+def _positive(requested: Columns) -> str:
+    if requested.positive_of_fit:
+        return f"{requested.positive}, which the fit of the map counts as 1,"
+    return f"--positive {requested.positive}"
+
+
 def other_labels_words(findings: Findings, requested: Columns) -> str:
     """Return which labels count as 0 beside the one that counts as 1, where that is hardly seen at once; else
     nothing.
@@ -359,9 +365,7 @@ class _Case:
         if kind in (FaultKind.NOT_SUMMING, FaultKind.WRONG_LENGTH, FaultKind.NOT_A_CLASS):
             return self._of_classes()
         if kind is FaultKind.RESPELLED:
-            said = (
-                f"labels {{are}} text that equals --positive {resolved.requested.positive} only as a number"
-            )
+            said = f"labels {{are}} text that equals {_positive(resolved.requested)} only as a number"
             hint = f"pass --positive {fault.value} if it stands for 1, or write all labels the same way"
         elif kind is FaultKind.UNSEEN_GROUP:
             said = "rows {are} of a group that the fit has not seen"
@@ -384,7 +388,8 @@ class _Case:
 
             neither = f"{some} values {agreeing(fault.count, 'is')} neither a number nor a phrase"
             example = "70" if scale is Scale.PERCENT else ".7"
-            entry = entry_of(ast.literal_eval(_by_number(findings, self.place)[0].value))
+            first = _by_number(findings, self.place)[0].value
+            entry = entry_of("" if first == OTHERS else ast.literal_eval(first))
             hint = _PHRASES_MISSING.format(example=example, entry=entry)
             return f"{neither} of --score-map: {_phrases(findings, self.place)}", hint
         most = 100 if scale is Scale.PERCENT else 1

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,11 +82,27 @@ def board(path: str, *scores: str, label: str = "rain", **options: object) -> Le
     return report
 
 
-def test_pattern_takes_numbers_that_are_no_label_and_says_the_rest(forecasts: str) -> None:
-    """In the order of the file; what fits and holds text is said."""
+def test_pattern_takes_numbers_that_are_no_label_and_says_the_rest(forecasts: str, tmp_path: Path) -> None:
+    """In the order of the file; what fits and holds something else is said."""
     report = calibcli.measure(forecasts, score=["climate", "fc_*"], label="rain", metric="brier")
     assert [*report.slices] == ["score=fc_bad", "score=fc_good"]
     assert any("'fc_note' fits the pattern and is left out: it holds text" in one for one in report.notes)
+    typed = pa.table(
+        {
+            "fc_a": [0.1, 0.9],
+            "fc_b": pa.array([0.2, 0.8]).dictionary_encode(),
+            "fc_is": [True, False],
+            "fc_on": pa.array([0, 1], pa.date32()),
+            "rain": [0, 1],
+        }
+    )
+    pq.write_table(typed, tmp_path / "typed.parquet")
+    report = calibcli.measure(str(tmp_path / "typed.parquet"), score="fc_*", label="rain", metric="brier")
+    assert [*report.slices] == ["score=fc_b"]
+    assert [one for one in report.notes if "left out" in one] == [
+        f"column {name!r} fits the pattern and is left out: it holds {kind}"
+        for name, kind in (("fc_is", "bool"), ("fc_on", "date32[day]"))
+    ]
     everything = calibcli.measure(forecasts, score="*", label="rain", metric="brier")
     assert any("'rain' fits the pattern and is left out: it is the label" in one for one in everything.notes)
 

@@ -268,7 +268,7 @@ class Bounded(Declared):
     rows: Annotated[tuple[int, ...], Between(0.0), "Rows."]
 
 
-NUMBERS = (None, True, "nan", -1, 0, 1, 0.0, 0.5, 1.0, 2.5, 10**400, math.inf, math.nan)
+NUMBERS = (None, True, "nan", -1, 0, 1, 0.0, 0.5, 1.0, 2.5, 10**308, 10**400, math.inf, math.nan)
 
 
 @pytest.mark.parametrize("name", ["rate", "above", "rows"])

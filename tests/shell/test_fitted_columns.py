@@ -226,6 +226,14 @@ def test_a_label_of_the_fit_that_no_row_has_is_said_to_be_of_the_fit(run: Run, t
     assert "--positive" not in seen
     gate = ["verify", *line[1:], "--max-ece", "0.5", "--state", tmp_path / "gate.json"]
     assert "no label is 'yes', as --positive or the fit of the map says" in run(*gate, code=3).err
+    for positive, path in (("1", "ones.json"), ("1.0", "tens.json")):
+        labels = written(
+            tmp_path / f"{path}.csv", {"score": score, "label": np.array(["2", positive])[label]}
+        )
+        ones = run("fit", labels, *words, "--positive", positive, "-o", tmp_path / path)
+        assert ones.code == 0
+    refused = run("measure", labels, *words, "--artifact", tmp_path / "ones.json", code=3)
+    assert "text that equals 1, which the fit of the map counts as 1, only as a number" in refused.err
     assert "no label is 'Yes', as --positive says" in run(*line, "--positive", "Yes", code=3).err
     assert run(*line, "--positive", "1").code == 0
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from pyarrow import feather
 
 import calibcli
+from calibcli.data.faults import MOST_PHRASES
 from calibcli.data.score_words import number_in, score_map_of
 from calibcli.errors import CalibcliError
 from calibcli.names import Scale
@@ -237,6 +238,15 @@ def test_phrases_beyond_the_first_are_counted(run: Run, tmp_path: Path) -> None:
     written({"score": scores, "label": [0, 1] * 80}, tmp_path / "a.csv")
     refused = run("measure", tmp_path / "a.csv", "--score-map", "about 0.1=.1", code=3)
     assert "'about 0.6' (20, first at row 101), and 2 more (40 values)" in refused.err
+
+
+def test_phrases_of_a_second_column_may_all_be_beyond_the_first(run: Run, tmp_path: Path) -> None:
+    """So many are told apart of all columns together that none of its own need be."""
+    scores = {"one": [f"about {at}" for at in range(MOST_PHRASES)], "two": ["maybe"] * MOST_PHRASES}
+    written({**scores, "label": [0, 1] * (MOST_PHRASES // 2)}, tmp_path / "a.csv")
+    scales = ("-s", "one", "-s", "two", "-y", "label", "--score-map", "likely=.7")
+    refused = run("compare", tmp_path / "a.csv", *scales, code=3)
+    assert "of --score-map: other texts (1,000, first at row 1)" in refused.err
 
 
 def test_a_state_keeps_its_phrases(run: Run, folders: dict[str, Path], tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from calibcli.commands.reading import read_tables
 from calibcli.data.columns import Header, columns_of_classes
 from calibcli.data.tally import TWICE
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import OnMissing, OnSum
+from calibcli.names import OnMissing, OnSum, Scale
 from calibcli.options.rows import Columns, RowRequest, RowSelection, SeveralClasses, bytes_of
 from calibcli.stats.table.again import ClassBlock
 
@@ -234,6 +234,7 @@ VECTOR = pa.struct(
         (0, 3, None, [0.4, 0.6]),
         (0, None, [0, 2], [0.4, 0.6]),
         (1, 3, None, [0.4, 0.6]),
+        (1, None, [0], [0.2, 0.3, 0.5]),
         (2, 3, None, [0.4, 0.6, 0.0]),
         (None, None, None, [0.4, 0.6, 0.0]),
     ],
@@ -257,6 +258,13 @@ def test_columns_that_are_no_lists_are_refused(write: Write) -> None:
     words = [{"type": "a", "size": "b", "indices": [0], "values": [0.5]}] * 2
     with pytest.raises(InputProblem, match="no list of numbers shows how many classes"):
         read(write({"p": words, "label": ["0", "1"]}), probs="p")
+
+
+def test_infinite_logits_are_certain(write: Write) -> None:
+    """Of what is infinite both ways no sum is told, and nobody is warned of it."""
+    logits = np.array([[np.inf, -np.inf, 0.0], [0.0, 0.0, 0.0]])
+    found = read(write(wide(logits, ["ant", "bee"])), scale=Scale.LOGIT).probability
+    assert found.tolist() == [[1.0, 0.0, 0.0], [1 / 3, 1 / 3, 1 / 3]]
 
 
 def test_softmax_in_single_precision_is_taken_as_it_is(write: Write) -> None:
