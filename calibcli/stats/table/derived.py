@@ -63,6 +63,14 @@ def cells_as_scores(table: GridTable) -> ScoreTable:
     )
 
 
+def without_lone_cell(table: Table) -> Table:
+    """Return a table; where all rows share one cell of a grid, with the one score that is their mean.
+
+    The mean scores of its two labels would part these, which the rows do not.
+    """
+    return with_scores(table, table.score) if table.kind == "grid" and table.distinct == 1 else table
+
+
 def _part(table: ScoreTable, counts: Integers) -> ScoreTable:
     negative, positive = counts[: table.distinct], counts[table.distinct :]
     rows = negative + positive

@@ -15,11 +15,13 @@ from calibcli.stats.measures import Estimate
 from calibcli.stats.measures import regression as cox_module
 from calibcli.stats.measures.bias import interval_of_bias
 from calibcli.stats.measures.regression import Profile, cox_measure
+from calibcli.stats.measures.smooth import calibration_index
+from calibcli.stats.measures.u_test import u_test
 from calibcli.stats.recalibrators.logits import Intercept, Platt
 from calibcli.stats.table import ScoreTable
-from calibcli.stats.table.grid import Table
+from calibcli.stats.table.grid import Table, grid_of
 from claims.simulation import most_misses
-from score_rows import scored_table, table_of
+from score_rows import scored, scored_table, table_of
 
 M = MeasureName
 COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
@@ -153,6 +155,20 @@ def test_one_score_has_a_shift_and_no_slope() -> None:
     assert math.isnan(intercept.value)
     assert math.isnan(slope.value)
     assert slope.interval is None
+
+
+def test_one_cell_of_a_grid_parts_no_labels() -> None:
+    """Rows that all share a cell are as good as of one score, though the mean scores of its labels differ."""
+    score, label = scored(400)
+    cell = grid_of(ScoreTable.from_rows(0.5 + 1e-7 + 1e-7 * score, label))
+    assert cell.distinct == 1
+    shift, intercept, slope = cox(cell)
+    assert math.isfinite(shift.value)
+    assert math.isnan(intercept.value)
+    assert math.isnan(slope.value)
+    assert any("one score only" in text for text in slope.assumptions)
+    assert u_test(cell).statistic is None
+    assert calibration_index(cell, name=M.ICI).interval is None
 
 
 def test_certain_scores_are_limited_and_counted() -> None:
