@@ -22,7 +22,7 @@ from calibcli.options.numerals import Spelling, is_respelled, number_name, numbe
 from calibcli.options.rows import MapColumns
 from calibcli.stats.table import Booleans, Floats, Integers
 from calibcli.stats.table.levels import Mixed
-from calibcli.values import dataclass, field
+from calibcli.values import dataclass, field, replace
 
 # The group of rows whose value is missing, where such rows stay.
 MISSING = "(missing)"
@@ -75,7 +75,8 @@ class Groups:
 
     def names(self) -> list[str]:
         """Return every group that a row has."""
-        return [self.text[code] for code in np.flatnonzero(np.bincount(self.code, minlength=len(self.text)))]
+        there = self.code if self.missing is None else self.code[~self.missing]
+        return [self.text[code] for code in np.flatnonzero(np.bincount(there, minlength=len(self.text)))]
 
     def folds(self, count: int, *, seed: int) -> Integers:
         return np.array([fold_of(text, count, seed=seed) for text in self.text], np.int64)[self.code]
@@ -175,12 +176,16 @@ def groups_of(column: Column) -> Groups:
     if "" in text or not text:
         empty = np.array([not one for one in text] or [True], np.bool_)[code]
         missing = empty if missing is None else missing | empty
-    respelled = None
+    found, respelled = Groups(code, text or ("",), missing), None
     if arrays.is_text(kind):
         bare = all(one is None or len(one) == len(name) for one, name in zip(entries, stripped, strict=True))
-        respelled = first_respelled(names) if bare else next(filter(is_respelled, text), None)
-    spelling = Spelling(arrays.is_number(kind), arrays.is_text(kind), respelled, was_renamed(kind))
-    return Groups(code, text or ("",), missing, spelling)
+        if not bare or first_respelled(names) is not None:
+            # A dictionary may hold what no row has.
+            respelled = next(filter(is_respelled, found.names()), None)
+    return replace(
+        found,
+        spelling=Spelling(arrays.is_number(kind), arrays.is_text(kind), respelled, was_renamed(kind)),
+    )
 
 
 def mixed_of(column: Column, *, decimal: str = ".") -> Mixed:

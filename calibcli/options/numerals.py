@@ -129,8 +129,9 @@ _OF_MANY = {"has": "have", "is": "are", "was": "were", "does": "do"}
 
 def percent(share: float) -> str:
     """Return a confidence or an error probability in per cent, never rounded to 0 or 100."""
-    value = 100.0 * share
-    text = f"{value:.6g}"
+    value, digits = 100.0 * share, 6
+    while float(text := f"{value:.{digits}g}") == 100.0 != value:
+        digits += 1
     if "e" in text or len(text.partition(".")[2]) <= 2:
         return f"{text} %"
     # One decimal is enough, as long as what is missing to 0 or 100 stays within a twentieth of what it is.

@@ -144,6 +144,7 @@ def test_words_around_numbers() -> None:
     assert [plural(1, "batch"), plural(3, "more class")] == ["1 batch", "3 more classes"]
     assert [share(1, 3), share(0, 0)] == ["33.3 %", "none"]
     assert [percent(0.95), percent(1 - 0.95), percent(0.999)] == ["95 %", "5 %", "99.9 %"]
+    assert [percent(1 - 1e-7), percent(1.0), percent(1e-7)] == ["99.99999 %", "100 %", "1e-05 %"]
     assert [listed([]), listed("a"), listed("abc")] == ["", "a", "a, b and c"]
     assert file_words(("a", "-")) == "a and standard input"
     assert file_words(tuple("abcd")) == "a, b and 2 more files"

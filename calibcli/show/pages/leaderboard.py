@@ -82,7 +82,7 @@ def _group_notes(report: LeaderboardReport, groups: GroupBoards) -> list[str]:
     notes, many = [], len(groups.boards)
     if many > 1:
         own, each, sure = (
-            percent(round(one, 6)) for one in (groups.confidence, groups.boards[0].each, report.confidence)
+            percent(one) for one in (groups.confidence, groups.boards[0].each, report.confidence)
         )
         levels = f"Intervals and differences are at {own}"
         if own != each:
@@ -200,7 +200,7 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
         spent = "spent on the skill" if skilled else "set aside for skills, which this measure does not have"
         kept = f"; a tenth of the error rate is {spent}" if report.reference is not None else ""
         over = f"Bonferroni over {count(report.family)} {of}{kept}"
-        each = f"each is at {percent(round(report.each, 6))} ({over})"
+        each = f"each is at {percent(report.each)} ({over})"
         valid = "" if found is None else f"; {valid_for(found)}"
         notes.append(f"They hold all at once with {percent(report.confidence)}: {each}{valid}.")
     if skilled:

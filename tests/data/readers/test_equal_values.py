@@ -504,6 +504,15 @@ def test_what_is_missing_tells_nothing_apart() -> None:
     assert groups_of(pa.array(["a", " a "])).names() == ["a"]
 
 
+def test_what_a_dictionary_holds_and_no_row_has_is_nothing() -> None:
+    """Frames keep such categories: none is a group, nor text that is a number written otherwise."""
+    codes = pa.array([1, None, 1], pa.int8())
+    for category in ("007", " 007", "A"):
+        found = groups_of(pa.DictionaryArray.from_arrays(codes, pa.array([category, "a"])))
+        assert (found.names(), found.spelling.respelled) == (["a"], None)
+    assert groups_of(pa.array(["a", None, "007"]).dictionary_encode()).spelling.respelled == "007"
+
+
 @pytest.mark.parametrize(
     ("column", "holds", "unlike"),
     [
