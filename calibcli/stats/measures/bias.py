@@ -66,12 +66,13 @@ def observed_over_expected(table: Table, *, confidence: float = 0.95) -> Estimat
     """Number of labels 1 over the sum of scores; above 1 events are more frequent than announced.
 
     Returns:
-        1 + bias / mean score, with its interval from that of `bias`. NaN where every score is 0.
+        1 + bias / mean score, with its interval from that of `bias`. NaN where every score is 0, or so small
+        that the inverse of their mean is no number.
     """
     found = bias(table, confidence=confidence)
     mean_score = float(found.details["mean_score"])
-    if not mean_score > 0.0:
-        why = "no interval: every score is 0, so that it is undefined"
+    if not mean_score >= np.finfo(np.float64).tiny:
+        why = "no interval: every score is 0, or as good as 0, so that it is undefined"
         because = (*found.assumptions[1:], why)
         return Estimate.of(MeasureName.OE, table, math.nan, because=because, details=found.details)
     ratio = on_line(found, MeasureName.OE, slope=1.0 / mean_score, offset=1.0)

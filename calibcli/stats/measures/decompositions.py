@@ -26,11 +26,9 @@ from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_su
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass, replace
 
-_CORRECTED = (
-    MeasureName.BRIER_RELIABILITY_CORRECTED,
-    MeasureName.BRIER_RESOLUTION_CORRECTED,
-    MeasureName.BRIER_UNCERTAINTY_CORRECTED,
-)
+# Parts of which bins say nothing, and those that pairs of rows in a bin correct.
+_OF_THE_RATE = MeasureName.BRIER_UNCERTAINTY, MeasureName.BRIER_UNCERTAINTY_CORRECTED
+_BY_PAIRS = MeasureName.BRIER_RELIABILITY_CORRECTED, MeasureName.BRIER_RESOLUTION_CORRECTED
 
 # Sum of squares over square of the sum: one row may have all the weight, but for rounding.
 _ONE_ROW = 1.0 - 1e-12
@@ -105,16 +103,15 @@ def murphy_part(
         Forecasting 23, for the within-bin terms; Ferro & Fricker (2012), QJRMS 138, for the corrected parts.
     """
     sums = binned(table, bins)
-    because = [HELD_OUT, f"of {sums.after_of}"]
-    alone, defined = int(np.count_nonzero(sums.rows == 1)), True
-    if name in _CORRECTED:
-        defined = (
-            bool(pairs_in(sums).any()) if name != _CORRECTED[2] else _share_of_squares(sums)[1] < _ONE_ROW
-        )
+    because = [] if name in _OF_THE_RATE else [HELD_OUT, f"of {sums.after_of}"]
+    alone, undefined = int(np.count_nonzero(sums.rows == 1)), ""
+    if name in _BY_PAIRS:
         because += alone_words(alone, "corrects nothing", "correct nothing")
-    if not defined:
-        because.append("no interval: undefined where no bin has two rows")
-        return Estimate.of(name, table, math.nan, because=because)
+        undefined = "" if pairs_in(sums).any() else "no interval: undefined where no bin has two rows"
+    elif name is MeasureName.BRIER_UNCERTAINTY_CORRECTED and not _share_of_squares(sums)[1] < _ONE_ROW:
+        undefined = "no interval: undefined where one row has all the weight"
+    if undefined:
+        return Estimate.of(name, table, math.nan, because=(*because, undefined))
     part, expected = _MURPHY[name], expected_parts(table, sums)
     found = float(part(observed_parts(table, sums)))
     interval, why = _interval(name, sums, found, confidence=confidence, weighted=table.weighted)
@@ -303,11 +300,10 @@ def corp_part(
     score, part = _CORP[name]
     shared = shared or if_calibrated.Shared()
     value = part(shared.once(f"corp {score.name}", table, lambda: corp_of(table, score)))
-    because, interval, null = [HELD_OUT], None, UNKNOWN
-    if table.kind == "grid":
-        because.append("each cell of the grid counts as one score")
+    because, interval, null = [], None, UNKNOWN
     if not name.facts.interval:
-        because.append(_NO_CORP_INTERVAL)
+        cells = ["each cell of the grid counts as one score"] if table.kind == "grid" else []
+        because = [HELD_OUT, *cells, _NO_CORP_INTERVAL]
     elif table.weighted:
         because.append(NO_WEIGHTED_INTERVAL)
     else:

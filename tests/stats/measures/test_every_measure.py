@@ -208,6 +208,7 @@ EDGES: dict[str, Table] = {
     "wrong": table_of([(0.0, True), (1.0, False)]),
     "halves": table_of(HALF),
     "beside": table_of([(1e-9, True), (1 - 1e-9, True)]),
+    "next to nothing": table_of([(5e-324, True), (5e-324, False), (0.0, False)]),
     "weighted": table_of([(0.2, False), (0.4, True), (0.9, True)], [1.0, 2.5, 0.5]),
     "grid": grid_of(table_of([(k / 40, False) for k in range(40)])),
 }

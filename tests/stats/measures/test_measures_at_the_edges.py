@@ -244,6 +244,13 @@ def test_rows_alone_in_their_bin_are_counted_in_words(more: tuple[float, ...], s
     names = (MeasureName.L1_DEBIASED, MeasureName.L2, MeasureName.BRIER_RELIABILITY_CORRECTED)
     for name, estimate in every_measure(table_of(rows), names).items():
         assert [one for one in estimate.assumptions if one.startswith(said)], name
+    # Of the rate of all rows bins say nothing.
+    for name in (
+        MeasureName.BRIER_UNCERTAINTY,
+        MeasureName.BRIER_UNCERTAINTY_CORRECTED,
+        MeasureName.BRIER_UNC,
+    ):
+        assert every_measure(table_of(rows), (name,))[name].assumptions == ("rows are independent",)
 
 
 def test_t_needs_two_rows_in_a_bin() -> None:
