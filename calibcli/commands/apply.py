@@ -58,6 +58,7 @@ def _read_otherwise(requested: ApplyRequest) -> dict[str, object]:
         "scale": (columns.scale, fitted.scale),
         "score_map": (columns.score_map, fitted.score_map),
         "probs": (None if several is None else several.probs, None),
+        "classes": (None if several is None else several.classes, None),
     }
     return {key: asked for key, (asked, as_in_fit) in pairs.items() if asked not in (None, as_in_fit)}
 

@@ -144,13 +144,12 @@ def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], reque
         raise UsageProblem(msg, "compare models in rows with --by and --id, or ask for another measure")
     said = {"by": columns.by, "reference": requested.reference, "cluster": columns.cluster}
     named = next((name for name, value in said.items() if value), None)
-    if artifacts:
-        if named is not None:
-            msg = f"--{named} compares scores as they are, and --artifact recalibrates them"
-            hint = "leave out one of them, or `apply` the artifact first and compare the column that it adds"
-            raise IdleOption(msg, hint, options=(named, "artifact"))
-        return False
-    if named is None and len(columns.others) < 2 and columns.on_missing is not OnMissing.PAIRWISE:
+    if artifacts and named is not None:
+        msg = f"--{named} compares scores as they are, and --artifact recalibrates them"
+        hint = "leave out one of them, or `apply` the artifact first and compare the column that it adds"
+        raise IdleOption(msg, hint, options=(named, "artifact"))
+    few = len(columns.others) < 2 and columns.on_missing is not OnMissing.PAIRWISE
+    if artifacts or (named is None and few):
         if columns.identity is not None:
             msg = "--id matches the rows of models, and --by names none"
             raise IdleOption(msg, "name the column of models with --by", options=("id",))

@@ -24,7 +24,7 @@ from calibcli.export.python import (
     module_of_one,
     module_of_segments,
 )
-from calibcli.names import ExportTarget, OnUnseen, SqlDialect, SqlForm
+from calibcli.names import NEW_COLUMN, ExportTarget, OnUnseen, SqlDialect, SqlForm
 from calibcli.options.fitting import ExportAsk
 from calibcli.options.numerals import phrases_said, usual_name
 from calibcli.stats.recalibrators.logits import check_prior
@@ -33,7 +33,7 @@ from calibcli.values import replace
 if TYPE_CHECKING:
     from calibcli.export.sql import SqlAsk
 
-_NAME, TABLE = "calibrated", "predictions"
+TABLE = "predictions"
 # How times and dates with a time begin.
 _TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:")
 
@@ -45,7 +45,7 @@ def export(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
     from calibcli.export.sql import MODEL, as_model, as_view
 
     if ask.form is SqlForm.VIEW:
-        view, table = _given(ask.view, _NAME), _given(ask.table, TABLE)
+        view, table = _given(ask.view, NEW_COLUMN), _given(ask.table, TABLE)
         if view.casefold() == table.casefold():
             msg = f"the view {view} would replace the table {table} that it reads"
             raise UsageProblem(msg, "--view gives it another name")
@@ -144,7 +144,7 @@ def _one(artifact: Artifact, ask: ExportAsk) -> bytes:
         case ExportTarget.ONNX:
             from calibcli.export.onnx import model_of_one
 
-            names = (_given(ask.score, "score"), _given(ask.name, _NAME))
+            names = (_given(ask.score, "score"), _given(ask.name, NEW_COLUMN))
             return model_of_one(
                 artifact.recalibrator, origin=origin, names=names, shift=shift, single=ask.single
             )
@@ -170,7 +170,7 @@ def _classes(artifact: ClassArtifact, ask: ExportAsk) -> bytes:
         case ExportTarget.ONNX:
             from calibcli.export.onnx import model_of_classes
 
-            names = (_given(ask.score, "scores"), _given(ask.name, _NAME))
+            names = (_given(ask.score, "scores"), _given(ask.name, NEW_COLUMN))
             return model_of_classes(artifact.recalibrator, origin=origin, names=names, single=ask.single)
         case ExportTarget.PYTHON | ExportTarget.SKLEARN:
             style = _STYLES[ask.target]
@@ -190,7 +190,7 @@ def _sql(ask: ExportAsk, scores: tuple[str, ...], *, places: int | None = None) 
 
     dialect = ask.dialect or SqlDialect.DUCKDB
     table = _given(ask.table, TABLE)
-    return SqlAsk(dialect, scores, table, _given(ask.name, _NAME), places)
+    return SqlAsk(dialect, scores, table, _given(ask.name, NEW_COLUMN), places)
 
 
 def _score(artifact: OneScore, ask: ExportAsk) -> str:

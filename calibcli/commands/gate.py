@@ -141,11 +141,9 @@ def _refuse_options(columns: Columns, options: VerifyOptions, state: StateOption
     if state.batch is not None and not (state.batch and state.batch.isprintable()):
         msg = f"a batch named {state.batch!r}"
         raise UsageProblem(msg, "--batch takes a name that can be printed")
-    if columns.by and (len(columns.by) > 1 or state.batch is not None or columns.rows.counted):
+    if columns.by and (len(columns.by) > 1 or state.batch is not None):
         msg = "--state with --by takes one column, whose values name the batches"
-        raise UsageProblem(
-            msg, "leave out --batch, --limit and --sample, and name one column such as --by month"
-        )
+        raise UsageProblem(msg, "leave out --batch, and name one column such as --by month")
     view = columns.each_in
     if view is not None:
         msg = f"--state with --view {view.value} of every class"
@@ -276,7 +274,9 @@ def as_before(terms: Terms, before: Terms) -> Terms:
 
 def _as_named(terms: Terms, columns: Columns) -> Terms:
     """Return terms with what was said of columns, where no file tells which they are."""
-    named = {name: getattr(columns, name) for name in ("score", "label", "weight", "scale", "positive")}
+    named = {name: getattr(columns, name) for name in _OF_COLUMNS}
+    if columns.score_map is not None:
+        named["score_map"] = dict(columns.score_map)
     return replace(terms, **{name: value for name, value in named.items() if value is not None})
 
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from calibcli.commands.pictures.diagram import Drawn, PlotRequest
 from calibcli.commands.pictures.reliability import event_words
-from calibcli.commands.plot import diagram_of, figure_of_diagram, refuse_axis
+from calibcli.commands.plot import diagram_of, figure_of_diagram
 from calibcli.commands.report import FullReport, ReportRequest, full_report
 from calibcli.data.outputs import new_file, refuse_existing
 from calibcli.names import AxisScale, FigureSize, PlotKind
@@ -300,7 +300,6 @@ def illustration(
 def drawn_figure(request: PlotRequest, path: str | None, *, force: bool) -> Figure:
     """Return a diagram as a figure, and write it where a path is named."""
     look = request.look
-    refuse_axis(request.kind, look.axis)
     if path is not None:
         picture_format(path)
         refuse_existing(path, force=force, inputs=[one for one in request.inputs if isinstance(one, str)])

@@ -42,22 +42,16 @@ def kind_meant(request: PlotRequest) -> PlotKind | None:
     for option, meant in implied:
         if kind is not None and meant is not kind:
             _refuse_implied(request, kind, option, meant)
-    if request.look.attributes and kind is not None:
-        _refuse_attributes(kind)
     if request.document is None:
         _refuse_lacking(request, kind)
         _refuse_idle(request, kind)
     elif kind is None:
         from calibcli.commands.pictures.reliability import kind_of_document
 
-        return kind_of_document(request.document)
+        kind = kind_of_document(request.document)
+    if kind is not None:
+        _refuse_look(kind, request.look)
     return kind
-
-
-def refuse_axis(kind: PlotKind | None, axis: AxisScale | None) -> None:
-    """Refuse another scale for axes that are not those of scores."""
-    if kind is not None and not kind.facts.logit and axis is AxisScale.LOGIT:
-        _refuse(f"--axis {axis.value} has no effect on --kind {kind.value}", "leave it out", "axis")
 
 
 def _implied(request: PlotRequest) -> list[tuple[str, PlotKind]]:
@@ -161,9 +155,11 @@ def diagram_of(request: PlotRequest) -> Diagram:
     return replace(found, event=event_words(found.source.label, found.source.positive))
 
 
-def _refuse_attributes(kind: PlotKind) -> None:
-    """Refuse lines of no skill in what is no reliability diagram."""
-    if kind not in _OF_RELIABILITY:
+def _refuse_look(kind: PlotKind, look: PictureOptions) -> None:
+    """Refuse another scale for axes that are not those of scores, and lines of no skill where none belong."""
+    if look.axis is AxisScale.LOGIT and not kind.facts.logit:
+        _refuse(f"--axis {look.axis.value} has no effect on --kind {kind.value}", "leave it out", "axis")
+    if look.attributes and kind not in _OF_RELIABILITY:
         _refuse(
             f"--attributes has no effect on --kind {kind.value}, which is no reliability diagram",
             "leave out one of them",
@@ -177,7 +173,6 @@ def _attributes(diagram: Diagram) -> "Picture":
     from calibcli.stats.curves.reliability import ReliabilityCurve
 
     picture = diagram.drawn.picture
-    _refuse_attributes(picture.kind)
     curves = [replace(one, attributes=True) for one in curves_of(picture, ReliabilityCurve)]
     if any(math.isnan(one.base) for one in curves):
         _refuse(

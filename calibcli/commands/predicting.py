@@ -71,9 +71,6 @@ class ApplyRequest:
     def predictor(self, fragment: Fragment) -> "Predictor":
         """Find the columns of a file or frame, and return what makes the new ones of them."""
         loaded, columns = self.loaded, self.columns
-        if columns.on_missing in (OnMissing.DROP, OnMissing.PAIRWISE):
-            msg = f"--on-missing {columns.on_missing.value} leaves rows out, and apply writes every row"
-            raise UsageProblem(msg, "pass --on-missing null for rows without a score")
         if isinstance(loaded, ClassArtifact):
             refuse_any_sum(self.on_sum)
             resolved = classes_chosen(loaded, columns, fragment, on_sum=self.on_sum)
@@ -116,6 +113,10 @@ class Predictor(ABC):
     without_score: int = 0
 
     def __init__(self, resolved: ResolvedColumns) -> None:
+        on_missing = resolved.requested.on_missing
+        if on_missing in (OnMissing.DROP, OnMissing.PAIRWISE):
+            msg = f"--on-missing {on_missing.value} leaves rows out, and apply writes every row"
+            raise UsageProblem(msg, "pass --on-missing null for rows without a score")
         self.resolved = resolved
 
     @abstractmethod

@@ -151,7 +151,15 @@ def full_report(request: ReportRequest) -> FullReport:
 def _full_report(request: ReportRequest, options: MeasureOptions, gate: VerifyOptions | None) -> FullReport:
     segmented = bool(request.columns.on)
     extras = extras_to_measure(extras_beside_raw(request), request.columns, options)
-    evaluation = read_evaluation(request, replace(extras, twice=extras.twice or segmented))
+    of_classes = () if gate is None else tuple(rule.subject for rule in gate.rules if rule.of_classes)
+    evaluation = read_evaluation(
+        request,
+        replace(
+            extras,
+            twice=extras.twice or segmented,
+            class_measures=tuple(dict.fromkeys((*extras.class_measures, *of_classes))),
+        ),
+    )
     requested, cut = request.segments, None
     if segmented:
         cut = segments_in(evaluation, request, requested.cut)

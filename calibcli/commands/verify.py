@@ -86,6 +86,10 @@ def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions
         if columns.identity is not None:
             refuse_without_state("id")
         return
+    for name, said in {"min-group-rows": options.least_group_rows, "sort": options.sort}.items():
+        if said is not None:
+            msg = f"--{name} is of groups that are judged apart, and with --state those of --by are batches"
+            raise IdleOption(msg, "leave it out", options=(name,))
     if len(options.rules) > 1 or options.regression is not None:
         msg = "--state keeps one rule over all rows, without a baseline"
         each = f"with --confidence 1 - {1.0 - options.confidence:.6g}/K for K of them: any may be wrong"

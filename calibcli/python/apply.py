@@ -20,6 +20,7 @@ from calibcli.python.recalibrator import (
     asked_of,
     columns_added,
     recalibrator_of,
+    refuse_idle,
     rows_in_memory,
     typed,
 )
@@ -134,6 +135,8 @@ def apply(
             raise UsageProblem(msg, "name a column of the frame")
         requested = asked_of(scale, on_range, unseen, on_missing, score=score)
         sums = chosen(OnSum, on_sum, "on_sum")
+        idle = {"probs": columns, "classes": called, "on_sum": sums}
+        refuse_idle(recalibrator.artifact, prior=prior, by=by, unseen=unseen, **idle)
         request = ApplyRequest(recalibrator.name, recalibrator.artifact, requested, sums, name, prior)
         return _frame_with_added_columns(request, rows, (columns, called), by)
     refuse_strange(rows)
@@ -165,10 +168,8 @@ def _frame_with_added_columns(
     fragment = rows_in_memory(FRAME, rows_of_frame(frame), columns_of_frame(frame))
     header, loaded = MemoryReader(fragment).header(), request.loaded
     if isinstance(loaded, ClassArtifact):
-        if request.columns.score is not None or request.prior is not None:
-            msg = (
-                f"--score and --prior are for one score, and {request.artifact} was fitted to several classes"
-            )
+        if request.columns.score is not None:
+            msg = f"--score names one score, and {request.artifact} was fitted to several classes"
             raise UsageProblem(msg, "name the columns of the classes with --probs")
         probs = probs_of(classes[0])
         if probs is None:
@@ -176,18 +177,9 @@ def _frame_with_added_columns(
         else:
             several = SeveralClasses(probs, names_of(classes[1]), request.on_sum)
             request = replace(request, columns=replace(request.columns, several=several))
-    else:
-        idle = (*classes, None if request.on_sum is OnSum.ERROR else request.on_sum)
-        if isinstance(loaded, GroupArtifact):
-            if (*idle, request.prior) != (None, None, None, None):
-                msg = "--probs, --classes, --on-sum and --prior are not for a map that was fitted by groups"
-                raise UsageProblem(msg, "name the score column with --score")
-            loaded = replace(loaded, by=Header(header, FRAME).named(by or loaded.by))
-            request = replace(request, loaded=loaded)
-        elif idle != (None, None, None):
-            msg = "--probs, --classes and --on-sum speak of several classes"
-            msg += ", and the map was fitted to one score"
-            raise UsageProblem(msg, "name the score column with --score")
+    elif isinstance(loaded, GroupArtifact):
+        loaded = replace(loaded, by=Header(header, FRAME).named(by or loaded.by))
+        request = replace(request, loaded=loaded)
     predictor = request.predictor(fragment)
     refuse_names([field.name for field in predictor.fields], header, shown=FRAME)
     if predictor.resolved.member == predictor.resolved.score:

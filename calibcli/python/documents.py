@@ -67,16 +67,18 @@ def artifact_source(artifact: "ArtifactLike", keyword: str) -> DocumentSource:
 def artifact_sources(
     artifact: "ArtifactLike | Sequence[ArtifactLike]", keyword: str
 ) -> tuple[DocumentSource, ...]:
-    """Return one artifact or several as commands take them; of two with one name the second says so."""
+    """Return one artifact or several as commands take them; one in memory never has another's name."""
     several = isinstance(artifact, Sequence) and not isinstance(artifact, str)
     many = cast("Sequence[ArtifactLike]", artifact if several else [artifact])
-    found: list[DocumentSource] = []
-    for one in [artifact_source(one, keyword) for one in many]:
-        if isinstance(one, DocumentInMemory) and str(one) in map(str, found):
-            found.append(DocumentInMemory(f"{one} 2", one.content))
-        else:
-            found.append(one)
-    return tuple(found)
+    # Files first: they are called by their paths.
+    given = [artifact_source(one, keyword) for one in many]
+    names = {one for one in given if isinstance(one, str)}
+    for place, one in enumerate(given):
+        if isinstance(one, DocumentInMemory):
+            name = f"{one} 2" if one.name in names else one.name
+            names.add(name)
+            given[place] = DocumentInMemory(name, one.content)
+    return tuple(given)
 
 
 @reads_documents

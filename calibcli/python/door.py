@@ -82,12 +82,13 @@ def function(
                 if given[first] is None and not rows.endswith("None"):
                     raise refused(first, None, "scores, a frame, or paths")
                 plain = {name: _plain(one, given[name]) for name, one in parameters.items()}
-                inputs, values = inputs_of(
-                    given[first], given[second] if alone else None, plain, labelled=alone
-                )
+                labels = given[second] if alone else None
+                two = not alone and given[second] is not None
+                inputs, values = inputs_of(given[first], labels, plain, labelled=alone, two=two)
                 # Without labels these are rows of two kinds, else those of the request.
-                two = () if alone else (inputs, inputs_of(given[second], None, plain, labelled=False)[0])
-                return body(*two, **declared.made_of({"inputs": inputs} | values))
+                others = inputs_of(given[second], None, plain, labelled=False, two=two)[0] if two else ()
+                kinds = () if alone else (inputs, others)
+                return body(*kinds, **declared.made_of({"inputs": inputs} | values))
 
         vars(call)["parameters"] = parameters
         call.__signature__ = signature  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.arrays import float_column, is_list_of_numbers, list_column, some_texts, without
+from calibcli.data.arrays import is_list_of_numbers, list_column, some_texts, without
 from calibcli.data.columns import Header
 from calibcli.data.files import ArrowColumn
 from calibcli.data.values import in_double
@@ -430,30 +430,35 @@ def values_like(given: Any, values: Any) -> Any:  # noqa: ANN401 - of the make o
     if make == "pandas" and hasattr(given, "index"):
         return type(given)(values, index=given.index, name=given.name)
     if make == "polars":
-        return type(given)(given.name, values)
-    if isinstance(given, pa.Array):
-        return float_column(values)
-    if isinstance(given, pa.ChunkedArray):
-        return pa.chunked_array([float_column(values)])
+        return type(given)(given.name, _gaps_as_null(values))
+    if isinstance(given, pa.Array | pa.ChunkedArray):
+        column: Any = column_of(_gaps_as_null(values), what="probabilities")
+        return column if isinstance(given, pa.Array) else pa.chunked_array([column])
     return values
 
 
 def rows_like(given: Any, values: npt.NDArray[np.float64], *, names: Sequence[str]) -> Any:  # noqa: ANN401
     """Rows of probabilities: a frame of the same columns for a frame, a Series for one, else an array."""
-    make = _maker(given)
     columns = {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(names)}
-    if make in {"pandas", "polars"} and not is_frame(given):
-        return values_like(given, values.tolist())
-    if make in {"pandas", "polars"}:
-        return type(given)(columns, **({"index": given.index} if make == "pandas" else {}))
-    if isinstance(given, dict):
+    if isinstance(given, Mapping):
         return columns
-    if isinstance(given, pa.Table | pa.RecordBatch):
-        arrays = [float_column(one) for one in columns.values()]
-        return pa.Table.from_arrays(arrays, names=list(columns))
+    if is_frame(given) and _is_pandas(given):
+        return type(given)(columns, index=given.index)
+    if is_frame(given):
+        arrays = {name: _gaps_as_null(one) for name, one in columns.items()}
+        return type(given)(arrays) if _is_polars(given) else pa.table(arrays)
+    if _maker(given) in {"pandas", "polars"}:
+        return values_like(given, _lists_of(values))
     if isinstance(given, pa.Array | pa.ChunkedArray):
-        return list_column(values, pa.list_(pa.float64(), values.shape[1]))
+        kind = pa.list_(pa.float64(), values.shape[1])
+        whole = not np.isnan(values).any()
+        return list_column(values, kind) if whole else pa.array(_lists_of(values), kind)
     return values
+
+
+def _lists_of(values: npt.NDArray[np.float64]) -> list[list[float] | None]:
+    """Return rows of numbers as lists, None where there is no probability."""
+    return [None if any(map(math.isnan, row)) else row for row in values.tolist()]
 
 
 def itself(column: ArrowColumn) -> ArrowColumn:

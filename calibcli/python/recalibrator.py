@@ -101,6 +101,26 @@ def typed(prior: float | None, classes: "Classes | None") -> tuple[float | None,
     )
 
 
+def refuse_idle(
+    held: AnyArtifact, *, prior: float | None, by: object, unseen: str, **of_classes: object
+) -> None:
+    """Refuse what a map has no use for."""
+    said = [name for name, value in of_classes.items() if value not in (None, OnSum.ERROR)]
+    if said and not isinstance(held, ClassArtifact):
+        msg = f"--{said[0].replace('_', '-')} is for several classes, and the map was fitted to one score"
+        raise UsageProblem(msg, "leave it out")
+    if prior is not None and not isinstance(held, Artifact):
+        what = "to several classes" if isinstance(held, ClassArtifact) else "by groups or segments"
+        msg = f"--prior is the base rate of one label in all rows, and the map was fitted {what}"
+        raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
+    if by is not None and not isinstance(held, GroupArtifact):
+        msg = "--by names groups, and the map was fitted to all rows together"
+        raise UsageProblem(msg, "leave it out, or fit with --by")
+    if unseen != OnUnseen.ERROR and not isinstance(held, GroupArtifact):
+        msg = "--unseen speaks of groups, and the map was fitted to all rows together"
+        raise UsageProblem(msg, "leave it out, or fit with --by")
+
+
 def predicted_scores(
     artifact: OneScore,
     scores: Any,  # noqa: ANN401 - an array of any make
@@ -293,7 +313,8 @@ class Recalibrator(Shown):
             by: The group of each score, shape (n,), where the map was fitted by groups.
             on: The columns that a map by segments looks at, a frame or a mapping of names to arrays.
             unseen: Groups that the fit has not seen: "error", or "pooled" for the map of all rows.
-            on_missing: Rows whose score is missing or no number: "error", or "null" for no probability (NaN).
+            on_missing: Rows whose score is missing or no number: "error", or "null" for no probability: NaN,
+                or null in polars and Arrow.
             on_range: Scores outside [0, 1]: "error", "clip", or "null" for no probability.
             on_sum: Rows of several classes that do not sum to 1: "error", "normalise", or "null" for no
                 probability.
@@ -311,7 +332,7 @@ class Recalibrator(Shown):
         """
         held = self.artifact
         prior, called = typed(prior, classes)
-        self._refuse_idle(prior=prior, classes=called, by=by, unseen=unseen, on_sum=on_sum)
+        refuse_idle(held, prior=prior, by=by, unseen=unseen, classes=called, on_sum=on_sum)
         if on is not None and not isinstance(held, SegmentArtifact):
             msg = "--on names columns that a map by segments looks at, and this one looks at none"
             raise UsageProblem(msg, "leave it out, or fit with --method segments")
@@ -322,24 +343,6 @@ class Recalibrator(Shown):
         return frames.values_like(
             scores, predicted_scores(held, scores, requested, prior=prior, by=by, on=on)[0]
         )
-
-    def _refuse_idle(
-        self, *, prior: float | None, classes: object, by: object, unseen: str, on_sum: str
-    ) -> None:
-        held = self.artifact
-        if not isinstance(held, ClassArtifact) and (classes is not None or on_sum != OnSum.ERROR):
-            msg = "--classes and --on-sum speak of several classes, and the map was fitted to one score"
-            raise UsageProblem(msg, "leave them out")
-        if prior is not None and not isinstance(held, Artifact):
-            what = "to several classes" if isinstance(held, ClassArtifact) else "by groups or segments"
-            msg = f"--prior is the base rate of one label in all rows, and the map was fitted {what}"
-            raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
-        if by is not None and not isinstance(held, GroupArtifact):
-            msg = "--by names groups, and the map was fitted to all rows together"
-            raise UsageProblem(msg, "leave it out, or fit with --by")
-        if unseen != OnUnseen.ERROR and not isinstance(held, GroupArtifact):
-            msg = "--unseen speaks of groups, and the map was fitted to all rows together"
-            raise UsageProblem(msg, "leave it out, or fit with --by")
 
     @in_python()
     def ends(
@@ -374,7 +377,7 @@ class Recalibrator(Shown):
         """
         held, ends = self.artifact, []
         prior, _ = typed(prior, None)
-        self._refuse_idle(prior=prior, classes=None, by=by, unseen=unseen, on_sum=OnSum.ERROR)
+        refuse_idle(held, prior=prior, by=by, unseen=unseen)
         if not isinstance(held, ClassArtifact | SegmentArtifact):
             requested = asked_of(scale, on_range, unseen)
             _, *ends = predicted_scores(held, scores, requested, prior=prior, by=by)

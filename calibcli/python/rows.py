@@ -39,6 +39,7 @@ class ColumnCollector:
         rows: How many there are; None before the first column.
         first: The first rows that may have an index, by what they are.
         nameless: Columns that are called by what they are.
+        two_kinds: Whether there are other rows too, so that no further values can stand beside both.
     """
 
     names_are_columns: bool = True
@@ -47,6 +48,7 @@ class ColumnCollector:
     columns: dict[str, Callable[[], ArrowColumn]] = field(default_factory=dict)
     first: dict[str, object] = field(default_factory=dict)
     nameless: set[str] = field(default_factory=set)
+    two_kinds: bool = False
 
     def take_frame(self, frame: object) -> None:
         """Take all columns of a frame; those that are never read cost nothing."""
@@ -95,6 +97,9 @@ class ColumnCollector:
 
     def join(self, column: ArrowColumn, name: str, *, nameless: bool = False) -> str:
         """Add a column under a name that is free, and return the name."""
+        if self.two_kinds:
+            msg = f"{name} is an array, and there are two kinds of rows"
+            raise UsageProblem(msg, "pass two frames, each with a column of its own, and name that")
         while name in self.columns:
             name += "_"
         if nameless:
@@ -152,7 +157,7 @@ _NOT_IN_NAMES = frozenset("*?[")
 
 
 def inputs_of(
-    rows: object, labels: object, said: Mapping[str, Any], *, labelled: bool = True
+    rows: object, labels: object, said: Mapping[str, Any], *, labelled: bool = True, two: bool = False
 ) -> tuple[Inputs, dict[str, Any]]:
     """Return the rows of a call, and what was said of them with names of columns in the place of values."""
     # A lazy frame is worked out once, however often its columns are looked at.
@@ -177,6 +182,7 @@ def inputs_of(
             values["score"] = collector.join(frames.column_of(rows, what="score"), "score")
     values["label"] = _label(collector, labels, values.get("label"), in_memory=inputs is None)
     apart = tuple(role for role in ("on", "categorical", "numeric") if not isinstance(said.get(role), str))
+    collector.two_kinds = two
     for role in ("weight", "group", "by", "on", "cluster", "row_id"):
         if values.get(role) is not None:
             find = collector.all_named if role in {"by", "on"} else collector.named

@@ -15,10 +15,10 @@ from calibcli.commands.gathering import FIT_ROWS
 from calibcli.commands.measure import measure_files
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest, confidence_words
 from calibcli.commands.pictures.reliability import brief, number_words
-from calibcli.commands.plot import diagram_of, refuse_axis
+from calibcli.commands.plot import diagram_of
 from calibcli.documents.sealed import sealed_text
-from calibcli.errors import DocumentProblem, UsageProblem
-from calibcli.names import AxisScale, Binning, FitMethod, MeasureName, OnMissing, PlotKind, Target, ViewName
+from calibcli.errors import DocumentProblem
+from calibcli.names import Binning, FitMethod, MeasureName, OnMissing, PlotKind, Target, ViewName
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
 from calibcli.options.rows import Columns, RowRequest, SeveralClasses
@@ -246,15 +246,6 @@ def test_a_damaged_report_is_a_document_problem(rows: str, tmp_path: Path) -> No
         path.write_text(json.dumps({**tree, **damage}))
         with pytest.raises(DocumentProblem, match=r"damaged\.json"):
             diagram_of(PlotRequest([str(path)], kind=K.GROUPS))
-
-
-def test_another_scale_is_refused_where_no_axis_is_that_of_scores() -> None:
-    """Everywhere else it is taken."""
-    with pytest.raises(UsageProblem, match="--axis logit has no effect on --kind monitor"):
-        refuse_axis(K.MONITOR, AxisScale.LOGIT)
-    refuse_axis(K.GROUPS, AxisScale.LOGIT)
-    refuse_axis(None, AxisScale.LOGIT)
-    refuse_axis(K.MONITOR, AxisScale.LINEAR)
 
 
 def test_small_numbers_are_not_rounded_to_nothing() -> None:

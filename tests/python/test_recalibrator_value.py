@@ -1,6 +1,7 @@
 """A fitted map as a value: what it predicts, for whom, and how it travels."""
 
 import json
+import math
 import os
 import threading
 from pathlib import Path
@@ -93,6 +94,10 @@ def test_result_is_of_the_make_of_what_was_given(fitted: calibcli.Recalibrator) 
     assert fitted.predict(pl.Series("old", score)).equals(pl.Series("old", expected), check_names=True)
     assert fitted.predict(pa.array(score)).to_pylist() == expected.tolist()
     assert fitted.predict(pa.chunked_array([score[:2], score[2:]])).to_pylist() == expected.tolist()
+    gone = [*score[:2], math.nan]
+    for one in (pl.Series(gone), pa.array(gone), pa.chunked_array([gone])):
+        found = fitted.predict(one, on_missing="null")
+        assert (found.null_count() if isinstance(one, pl.Series) else found.null_count) == 1
     assert (
         fitted.predict(score.astype(np.float32)) == fitted.predict(score.astype(np.float32).astype(float))
     ).all()
@@ -167,6 +172,21 @@ def test_rows_of_several_classes_come_back_as_they_went(
     assert np.array_equal(found.predict(matrix[:, ::-1], classes=["emu", "dog", "cat"]), expected[:, ::-1])
     assert np.array_equal(found.predict(pl.from_pandas(frame)).to_numpy(), expected)
     assert np.array_equal(found.predict(matrix.tolist()), expected)
+    gone = np.vstack((matrix[:1], np.full(3, math.nan)))
+    frame_of = dict(zip(found.classes, gone.T, strict=True))
+    for rows in (
+        pl.DataFrame(frame_of),
+        pa.table(frame_of),
+        pl.Series(gone.tolist()),
+        pa.array(gone.tolist()),
+    ):
+        given = found.predict(rows, on_missing="null")
+        whole = (
+            [given] if isinstance(given, pl.Series | pa.Array) else [given[name] for name in found.classes]
+        )
+        assert [one.to_list()[1] if isinstance(one, pl.Series) else one.to_pylist()[1] for one in whole] == [
+            None for _ in whole
+        ]
     wide = calibcli.apply(found, pl.from_pandas(frame))
     assert wide["calibrated_class"].to_list() == [found.classes[one] for one in expected.argmax(1)]
     assert np.array_equal(wide["calibrated_dog"].to_numpy(), expected[:, 1])
@@ -262,7 +282,8 @@ def test_a_document_is_loaded_through_a_pipe(kind: str) -> None:
 
 REFUSED: list[tuple[str, dict[str, Any], str, str | None]] = [
     ("score", {"prior": 1.5}, "a base rate of 1.5", None),
-    ("score", {"classes": ["a", "b"]}, "classes and on_sum speak of several classes", "leave them out"),
+    ("score", {"classes": ["a", "b"]}, "classes is for several classes", "leave it out"),
+    ("score", {"on_missing": "drop"}, "on_missing='drop' leaves rows out", None),
     ("score", {"by": ["a"] * 900}, "by names groups, and the map was fitted to all rows together", None),
     ("score", {"unseen": "pooled"}, "unseen speaks of groups, and the map was fitted to all rows", None),
     ("score", {"on_range": "clamp"}, "on_range='clamp'", "one of 'error', 'clip', 'null'"),
@@ -273,11 +294,16 @@ REFUSED: list[tuple[str, dict[str, Any], str, str | None]] = [
 def test_what_a_map_has_no_use_for_is_refused(
     column: str, keywords: dict[str, Any], message: str, hint: str | None, fitted: calibcli.Recalibrator
 ) -> None:
-    """A keyword that does not fit the map is a UsageProblem, and never passed over."""
-    with pytest.raises(calibcli.UsageProblem) as caught:
-        fitted.predict(ROWS[column], **keywords)
-    assert message in caught.value.message
-    assert hint is None or caught.value.hint == hint
+    """A keyword that does not fit the map is a UsageProblem, and never passed over; of a frame neither."""
+    in_frame = {**keywords, **({"by": "device"} if "by" in keywords else {})}
+    for ask in (
+        lambda: fitted.predict(ROWS[column], **keywords),
+        lambda: calibcli.apply(fitted, ROWS, **in_frame),
+    ):
+        with pytest.raises(calibcli.UsageProblem) as caught:
+            ask()
+        assert message in caught.value.message
+        assert hint is None or caught.value.hint == hint
 
 
 def test_classes_of_a_frame_are_those_of_its_columns(

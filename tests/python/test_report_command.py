@@ -11,6 +11,7 @@ import pytest
 
 from calibcli.commands.summaries import file_digests
 from calibcli.show import html as writing
+from class_files import write_zoo
 from command_line import Run
 from html_pages import Page
 
@@ -77,6 +78,14 @@ def test_groups_are_reported_with_no_more_said(run: Run, tmp_path: Path) -> None
     grouped.write_text("\n".join(("score,label,model", *rows)))
     run("report", grouped, "--by", "model", "--max-ece", "0.5", "-o", tmp_path / "page.html", code=0)
     assert "model=a" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("one_picture")
+def test_rules_of_classes_need_not_be_among_what_is_measured(run: Run, tmp_path: Path) -> None:
+    """What they are about is added up all the same."""
+    zoo, page = write_zoo(tmp_path / "zoo.csv"), tmp_path / "page.html"
+    words = ("-m", "top_label_ece", "--rule", "class_log_loss<=2", "--rule", "class_brier<=1")
+    assert "PASS" in run("report", zoo, "--probs", "p_*", "-y", "label", *words, "-o", page, code=0).err
 
 
 def test_large_files_are_not_read_for_a_digest(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:

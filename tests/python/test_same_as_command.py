@@ -344,6 +344,13 @@ def test_verdicts_and_comparisons_are_those_of_the_commands(said: Said, tmp_path
     again = calibcli.compare(rows["score"], rows["label"], artifact=fitted)
     assert without_source(again.to_json()) == without_source(through)
     assert json.loads(through)["measures"]["brier"]["second"]["value"] == again["brier"].second.value
+    # A map that was loaded, and what stands in its file now.
+    held, other = calibcli.load(artifact), calibcli.fit(fit_rows["score"], fit_rows["label"])
+    other.save(artifact, force=True)
+    expected = calibcli.compare(rows["score"], rows["label"], artifact=[fitted, other])["brier"].difference
+    for turn, maps in ((1.0, [held, artifact]), (-1.0, [artifact, held])):
+        found = calibcli.compare(rows["score"], rows["label"], artifact=maps)["brier"].difference
+        assert turn * found.value == expected.value
 
 
 def test_threads_of_linear_algebra_change_no_digit() -> None:

@@ -223,6 +223,10 @@ def test_maps_of_several_classes_take_many_files_too(tmp_path: Path, monkeypatch
     assert main(["apply", "cal.json", str(source), "--out-dir", "out", "-q"]) == 0
     assert main(["apply", "cal.json", str(source), "-o", "one.parquet", "-q"]) == 0
     assert (tmp_path / "out" / source.name).read_bytes() == (tmp_path / "one.parquet").read_bytes()
+    columns = ",".join(f"p_{place}" for place in range(10))
+    words = ["apply", "cal.json", str(source), "--out-dir", "named", "-q", "--probs", columns, "--classes"]
+    assert main([*words, "0,1,2,3,4,5,6,7,8,9"]) == 0
+    assert main([*words, "1,0,2,3,4,5,6,7,8,9", "--skip-existing"]) == 2
 
 
 def test_the_report_adds_files_up(place: Path) -> None:

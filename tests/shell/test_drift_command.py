@@ -76,6 +76,9 @@ def test_every_format_gives_the_same_shifts(
     assert "country: 2 levels are empty on one side" in " ".join(result.notes)
     alone = calibcli.drift(pair[0]["pd"].to_numpy(), pair[1]["pd"].rename("other"))
     assert alone.psi == result.psi
+    for keywords in ({"on": pair[0]["country"].to_numpy()}, {"weight": pair[0]["number"].to_numpy()}):
+        with pytest.raises(calibcli.UsageProblem, match="is an array, and there are two kinds of rows"):
+            calibcli.drift(pair[0]["pd"].to_numpy(), pair[0]["pd"].to_numpy(), **keywords)
     with pytest.raises(KeyError, match="'age' was not compared; there are pd, country, number"):
         result["age"]
     with pytest.raises(calibcli.UsageProblem, match="one path each"):
@@ -254,6 +257,9 @@ def test_each_month_is_what_two_files_would_give(loans: Path, score: str) -> Non
     """In the order of time, with p-values adjusted for all eleven."""
     frame = pd.read_csv(loans)
     found = calibcli.drift(frame, score=score, by="month")
+    assert [one.psi for one in calibcli.drift(frame[score], by=frame["month"]).columns] == [
+        one.psi for one in found.columns
+    ]
     assert [one.name for one in found.columns] == MONTHS[1:]
     assert {*found.shifted} <= {*MONTHS[9:]}
     assert found.shifted[0] == "2024-10"

@@ -9,7 +9,7 @@ from calibcli.commands.gathering import FIT_ROWS
 from calibcli.commands.scale_checks import two_classes_notes
 from calibcli.documents.summary import is_summary
 from calibcli.errors import EmptyTable, IdleOption
-from calibcli.names import Band, PlotKind, ViewName
+from calibcli.names import PlotKind, ViewName
 from calibcli.options.declaring import options_given
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.numerals import agreeing, plural
@@ -87,11 +87,11 @@ class PlotRequest(RowRequest):
 
     def refuse_idle(self, *, what: str) -> None:
         """Refuse options that would change nothing in a diagram of a document."""
-        band = None if self.look.band is Band.POINTWISE else self.look.band
-        single = (("artifact", self.artifact), ("view", self.view), ("band", band))
+        single = (("artifact", self.artifact), ("view", self.view))
         names = (
             *options_given(self.segments),
             *(name for name, value in single if value is not None),
+            *(name for name in options_given(self.look) if name in ("band", "benefit", "loss")),
             *self.options_given,
             *options_given(self.options),
         )

@@ -12,7 +12,7 @@ from calibcli.commands.pictures.diagram import Diagram, Drawn, PlotRequest, diag
 from calibcli.commands.reading import read_evaluation
 from calibcli.commands.segments import segments_report
 from calibcli.data.tally import TWICE
-from calibcli.errors import EmptyTable, UsageProblem
+from calibcli.errors import EmptyTable, IdleOption, UsageProblem
 from calibcli.names import PlotKind
 from calibcli.options.numerals import agreeing, plural
 from calibcli.options.segmenting import SegmentOptions
@@ -33,6 +33,11 @@ def segments_diagram(request: PlotRequest) -> Diagram:
     if heat and len(columns.on) != 2:
         msg = f"--kind heatmap lays two columns against each other, and --on names {len(columns.on)}"
         raise UsageProblem(msg, "name two, such as --on country,device, or pass --kind segments")
+    if heat and requested.cut.depth < 2:
+        msg = (
+            f"--depth {requested.cut.depth} crosses no columns, and --kind heatmap draws two that are crossed"
+        )
+        raise IdleOption(msg, "leave it out, or pass --kind segments", options=("depth",))
     refuse_segments(request, requested.cut)
     evaluation = read_evaluation(request, TWICE)
     refuse_empty(evaluation.table)

@@ -202,10 +202,9 @@ def plot(
       calibcli plot preds.parquet --probs 'p_*' -y label --view one-vs-rest --class cat -o cat.svg
     """
     from calibcli.commands.pictures.diagram import PlotRequest
-    from calibcli.commands.plot import diagram_of, refuse_axis
+    from calibcli.commands.plot import diagram_of
 
     kind, artifact = _compared(kind, rows.artifact, compare)
-    refuse_axis(kind, picture.axis)
     if terminal:
         refuse_kind(kind)
         if output is None:
