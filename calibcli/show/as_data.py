@@ -169,9 +169,10 @@ def _of_score(body: Mapping[str, Any]) -> Iterator[Row]:
 
 def _of_drift(body: Mapping[str, Any]) -> Iterator[Row]:
     """Yield a row for each column, then three for each of its levels: both shares and what it adds."""
-    score, rows = body["new"]["score"], {side: body[side]["rows"] for side in ("old", "new")}
+    score = body["new"]["score"]
     for one in body["columns"]:
-        same = {"slice": one["name"], "score": score, "rows": rows["new"]}
+        # Of groups each has rows of its own.
+        same = {"slice": one["name"], "score": score, "rows": sum(level["new"] for level in one["levels"])}
         found = {"value": one["psi"], "null_upper": one["by_chance"], "p_value": one["p_joint"]}
         told = {"status": "shifted" if one["shifted"] else "not shown", "method": one["method"]}
         yield _row(same, "drift", "psi", {**found, **told, "confidence": body["confidence"]})

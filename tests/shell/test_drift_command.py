@@ -286,6 +286,10 @@ def test_page_and_document_say_when_it_began(loans: Path, run: Run) -> None:
     assert "have shifted from 2024-1 in 3 of 11 other values of month: first " in told.out
     report = run("drift", str(loans), "-s", "pd", "--by", "month", "--json").document
     assert report["by"] == {"column": "month", "base": "2024-1"}
+    lines = csv.DictReader(
+        io.StringIO(run("drift", loans, "-s", "pd", "--by", "month", "--format", "csv").out)
+    )
+    assert {one["rows"] for one in lines if one["kind"] == "drift"} == {"500"}
     still = run("drift", str(loans), "-s", "pd", "--by", "month", "--where", "month in 2024-1,2024-2")
     assert "No shift of the scores from 2024-1 is shown in 1 other value of month" in still.out
 
