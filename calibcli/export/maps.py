@@ -464,15 +464,14 @@ def plain(value: object) -> str:
 
     Text made of letters, digits and the marks of a version or a hash stands without quotation marks.
     """
-    if isinstance(value, str) and value.replace(" ", "").translate(_HARMLESS).isascii():
-        bare = value.translate(_HARMLESS).replace(" ", "")
-        if bare.isalnum():
-            return value
+    bare = value.translate(_HARMLESS) if isinstance(value, str) else ""
+    if bare.isascii() and bare.isalnum():
+        return str(value)
     text = json.dumps(value)
     return "".join(letter if letter not in _DANGEROUS else f"\\u{ord(letter):04x}" for letter in text)
 
 
-_HARMLESS = str.maketrans("", "", ".-_:")
+_HARMLESS = str.maketrans("", "", " .-_:")
 
 # JSON has escaped all but these: of comments, of substitutions in SQL, shells and templates, and of markup.
 _DANGEROUS = frozenset("$*/{}%&;#`<>'-\x7f")
