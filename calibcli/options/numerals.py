@@ -129,9 +129,7 @@ _OF_MANY = {"has": "have", "is": "are", "was": "were", "does": "do"}
 
 def percent(share: float) -> str:
     """Return a confidence or an error probability in per cent, never rounded to 0 or 100."""
-    value, digits = 100.0 * share, 6
-    while float(text := f"{value:.{digits}g}") == 100.0 != value:
-        digits += 1
+    value, text = 100.0 * share, _short_of_all(share, least=6)
     if "e" in text or len(text.partition(".")[2]) <= 2:
         return f"{text} %"
     # One decimal is enough, as long as what is missing to 0 or 100 stays within a twentieth of what it is.
@@ -141,8 +139,15 @@ def percent(share: float) -> str:
 
 
 def rough_percent(share: float) -> str:
-    """Return a share in per cent, with two significant digits."""
-    return f"{float(f'{100.0 * share:.2g}'):g} %"
+    """Return a share in per cent, with two significant digits, or with as many more as tell it from all."""
+    return f"{_short_of_all(share, least=2)} %"
+
+
+def _short_of_all(share: float, *, least: int) -> str:
+    """Return per cent in so many significant digits at least; a share below 1 is not rounded to 100."""
+    value = 100.0 * share
+    rounded = (float(f"{value:.{digits}g}") for digits in range(least, 18))
+    return repr(next((one for one in rounded if one < 100.0 or share >= 1.0), value)).removesuffix(".0")
 
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

@@ -27,6 +27,7 @@ from calibcli.reports.measure import IN_TABLES, MOST_SCORES_IN_FULL, RANKS_WRONG
 from calibcli.show.words import (
     ALARM,
     about,
+    beside,
     capital,
     count,
     distinct_labels,
@@ -428,19 +429,24 @@ def _beyond_zero(estimate: "Estimated | None") -> int:
 
 def _ends(one: "Estimated") -> str:
     """Return the interval of an estimate in brackets, and whether it is rough."""
-    return _interval(one.interval, rough=bool(roughness(one)))
+    right = _LEVELS[one.name][0] if one.name in _LEVELS else _RANKS.get(one.name, 0.0)
+    return _interval(one.interval, rough=bool(roughness(one)), right=right)
 
 
-def _interval(interval: "Interval | None", *, flipped: bool = False, rough: bool = False) -> str:
-    """Return an interval in brackets, or nothing; `flipped` that of the number without its sign."""
+def _interval(
+    interval: "Interval | None", *, flipped: bool = False, rough: bool = False, right: float = 0.0
+) -> str:
+    """Return an interval in brackets, or nothing; `flipped` that of the number without its sign.
+
+    No end is rounded to what a calibrated score would have, which the interval may just leave out.
+    """
     lower, upper = (None, None) if interval is None else (interval.lower, interval.upper)
     if flipped:
         lower, upper = (None if end is None else -end for end in (upper, lower))
     if interval is None or lower is upper is None:
         return ""
-    ends = f"at most {three(upper)}" if lower is None else f"at least {three(lower)}"
-    if lower is not None and upper is not None:
-        ends = f"{three(lower)} to {three(upper)}"
+    low, high = ("" if end is None else beside(end, right, least=3) for end in (lower, upper))
+    ends = f"{low} to {high}" if low and high else f"at least {low}" if low else f"at most {high}"
     return f" ({'rough ' * rough}{percent(interval.confidence)} CI {ends})"
 
 
@@ -1037,14 +1043,18 @@ def _off_by(one: "JudgedSegment", verdict: "Verdict") -> str:
             return f"; p {p_equals(one.value)}, jointly"
         if one.lower is None or one.upper is None:
             return f"; {name} {three(one.value)}"
-        bound = one.lower if one.outcome is VerdictName.FAIL else one.upper
-        return f"; {name} at {'least' if one.outcome is VerdictName.FAIL else 'most'} {three(bound)}"
+        return f"; {name} {_bounded(one.lower, one.upper, one, verdict)}"
     if one.lower is None or one.upper is None:
         return ""
-    way = "high" if one.bias > 0.0 else "low"
-    if one.outcome is VerdictName.FAIL:
-        return f", too {way} by at least {three(one.lower)}"
-    return f", off by at most {three(one.upper)}"
+    way = f"too {'high' if one.bias > 0.0 else 'low'}" if one.outcome is VerdictName.FAIL else "off"
+    return f", {way} by {_bounded(one.lower, one.upper, one, verdict)}"
+
+
+def _bounded(lower: float, upper: float, one: "JudgedSegment", verdict: "Verdict") -> str:
+    """Return the bound of a segment that keeps a verdict from another outcome, on its side of the limit."""
+    fails = one.outcome is VerdictName.FAIL
+    bound = beside(lower if fails else upper, verdict.claim.limit, least=3)
+    return f"at {'least' if fails else 'most'} {bound}"
 
 
 def _needed_of_segment(verdict: "Verdict", one: "JudgedSegment") -> list[str]:
@@ -1142,6 +1152,11 @@ def untested_words(many: int, reason: str | None) -> str:
 LITTLE_SHIFT, MUCH_SHIFT = 0.1, 0.25
 
 
+def psi_words(psi: float) -> str:
+    """Return an index with three significant digits, or with as many more as tell it from the limits."""
+    return beside(psi, LITTLE_SHIFT, MUCH_SHIFT, least=3)
+
+
 def shift_size(psi: float) -> str:
     """Return what a population stability index is called by convention."""
     return "little" if psi < LITTLE_SHIFT else "some" if psi <= MUCH_SHIFT else "much"
@@ -1152,7 +1167,7 @@ def drifted(report: "DriftReport") -> tuple[str, ...]:
     if report.by is not None:
         return (_drifted_by_group(report, report.by),)
     score, *others = report.columns
-    index, chance = f"PSI {three(score.psi)}", f"up to {three(score.by_chance)} can be chance"
+    index, chance = f"PSI {psi_words(score.psi)}", f"up to {three(score.by_chance)} can be chance"
     if score.shifted:
         first = f"The scores have shifted: {index} (p {p_equals(score.p_joint, at_most=score.at_most)}"
         first += f"; {chance})" if score.psi > score.by_chance else ")"
@@ -1165,7 +1180,9 @@ def drifted(report: "DriftReport") -> tuple[str, ...]:
     if not moved:
         still = first_of([quoted(one.name) for one in others], _MOST_SHIFTED)
         return (first, f"No shift of {still} is shown.")
-    names = first_of([f"{quoted(one.name)} (PSI {three(one.psi)})" for one in _largest(moved)], _MOST_SHIFTED)
+    names = first_of(
+        [f"{quoted(one.name)} (PSI {psi_words(one.psi)})" for one in _largest(moved)], _MOST_SHIFTED
+    )
     have = agreeing(len(moved), "has")
     if len(others) == 1:
         return (first, f"{names} has shifted.")
@@ -1177,11 +1194,11 @@ def _drifted_by_group(report: "DriftReport", by: "GroupsCompared") -> str:
     moved, groups = report.shifted, plural(len(report.columns), "other value")
     if not moved:
         most = max(report.columns, key=lambda one: one.psi)
-        largest = f"the largest PSI is {three(most.psi)}, in {quoted(most.name)}"
+        largest = f"the largest PSI is {psi_words(most.psi)}, in {quoted(most.name)}"
         since = f"No shift of the scores from {quoted(by.base)} is shown in {groups} of {quoted(by.column)}"
         return f"{since}: {largest}, and up to {three(most.by_chance)} can be chance."
     most = _largest(moved)[0]
-    size = f"most in {quoted(most.name)} (PSI {three(most.psi)}, by convention {shift_size(most.psi)})"
+    size = f"most in {quoted(most.name)} (PSI {psi_words(most.psi)}, by convention {shift_size(most.psi)})"
     size = f"first and {size}" if moved[0] is most else f"first in {quoted(moved[0].name)}, {size}"
     size = size.removeprefix("first and most ") if len(moved) == 1 else size
     where = f"{count(len(moved))} of {groups} of {quoted(by.column)}"

@@ -50,12 +50,6 @@ def three(value: float | None) -> str:
     return _digits(value, 3)
 
 
-def cutoff_words(score: float) -> str:
-    """Return a score with three significant digits, or with as many more as tell it from 1."""
-    texts = (_digits(score, digits) for digits in range(3, _MOST_DIGITS))
-    return next((text for text in texts if score >= 1.0 or float(text) < 1.0), repr(score))
-
-
 def number_text(value: float) -> str:
     """Return a number on an axis."""
     return f"{round(value, 12) + 0.0:.6g}"
@@ -154,17 +148,18 @@ def span(low: float, high: float) -> str:
     return " to ".join(ends)
 
 
-def beside(value: float, limit: float) -> str:
-    """Return a bound with as many digits as it takes to stand on its own side of the limit.
+def beside(value: float, *limits: float, least: int = 4) -> str:
+    """Return a number with as many digits, so many at least, as it takes to stand on its own side of limits.
 
-    A bound of 0.0200001 printed as 0.02000 would contradict the verdict that it is above 0.02.
+    A bound of 0.0200001 printed as 0.02000 would contradict the verdict that it is above 0.02, and one of
+    0.79997 as 0.8000 that it is below 0.8.
     """
     if math.isnan(value):
         return UNDEFINED
-    for digits in range(4, _MOST_DIGITS):
+    for digits in range(least, _MOST_DIGITS):
         text = _digits(value, digits)
         shown = float(text.replace(",", ""))
-        if (shown > limit) == (value > limit):
+        if all((shown > one, shown < one) == (value > one, value < one) for one in limits):
             return text
     return repr(value)
 
@@ -250,7 +245,8 @@ def _digits(value: float, digits: int) -> str:
     """Return significant digits, zeros included, so that columns of them line up."""
     if value == 0.0 or not math.isfinite(value):
         return str(value) if value else "0"
-    if 10.0**digits <= abs(value) < _LARGE:
+    # What is rounded up to one digit more is a whole number, too.
+    if 10.0**digits <= abs(value) + 0.5 and abs(value) < _LARGE:
         return f"{value:,.0f}"
     return f"{value:#.{digits}g}".removesuffix(".")
 

@@ -76,6 +76,14 @@ def test_verdict_exit_code_and_the_segment_that_settles_it(
     assert "5 segments of fewer than 100 rows are not tested by themselves" in text.out
 
 
+def test_a_bound_next_to_the_limit_is_not_rounded_to_it(run: Run, rows: Path) -> None:
+    """A segment that fails is shown to be beyond the limit."""
+    (rule,) = judged(run, rows, "--max-segment-bias", 0.05, *ON, code=1)["rules"].values()
+    limit = rule["lower"] - 1e-7
+    said = judged(run, rows, "--max-segment-bias", limit, *ON, code=1)["answer"]
+    assert float(re.findall(r"too high by at least ([\d.]+\d)", said)[0]) > limit
+
+
 def test_one_verdict_whatever_holds_the_rows(
     run: Run, rows: Path, frame: pd.DataFrame, tmp_path: Path
 ) -> None:

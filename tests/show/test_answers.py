@@ -14,7 +14,7 @@ from calibcli.names import Binning, ComparisonName, MeasureName
 from calibcli.options.measuring import MeasureOptions, metrics_of
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import ClusterSummary
-from calibcli.show.answers import answer_of, document_of
+from calibcli.show.answers import answer_of, document_of, psi_words, shift_size
 from calibcli.show.html import origin_section, verdict_sections
 from calibcli.show.pages.measure import _valid
 from calibcli.stats.table import ScoreTable, Weighing
@@ -227,6 +227,21 @@ def test_too_few_events_tell_nothing_of_the_curve() -> None:
 def test_the_answer_is_built_from_what_was_asked_for(metrics: str, first: str) -> None:
     """An interval or test that shows an error is the answer; what cannot see one makes no claim of it."""
     assert answer_of(measured(1.0, metrics, rows=1000, shift=0.03))[0].startswith(first)
+
+
+def test_an_interval_that_leaves_out_1_is_not_rounded_to_it() -> None:
+    """Else the sentence would contradict itself: more events occurred, at least 1.00 times as many."""
+    report = measured(1.0, "oe", rows=1000, shift=0.03)
+    (ratio,) = report.measures
+    near = replace(ratio, interval=replace(ratio.interval, lower=1.0004, upper=1.1))
+    (said,) = answer_of(replace(report, measures=(near,)))
+    assert said.endswith("(95 % CI 1.0004 to 1.10).")
+
+
+@pytest.mark.parametrize("psi", [0.09996, 0.1, 0.2499, 0.25004])
+def test_an_index_is_not_rounded_to_a_limit_of_the_convention(psi: float) -> None:
+    """What is read off the number is what is said of it."""
+    assert shift_size(float(psi_words(psi))) == shift_size(psi)
 
 
 def test_a_direction_of_all_scores_is_said_once_with_its_size() -> None:

@@ -25,7 +25,7 @@ from calibcli.show.ci import badness, cases_of, worst_first
 from calibcli.show.ci import github as g
 from calibcli.show.ci.junit import document_of, error_document
 from calibcli.show.ci.openmetrics import error_metrics, metrics_of
-from calibcli.show.words import printable
+from calibcli.show.words import beside, printable
 from github_runner import commands_of, outputs_in
 
 SCHEMA = xmlschema.XMLSchema(str(Path(__file__).with_name("junit.xsd")))
@@ -289,6 +289,9 @@ def test_a_summary_begins_with_a_table_of_the_rules(several: VerifyReport) -> No
     assert head.startswith("**")
     assert rest
     assert [row.split(" | ")[0] for row in rows] == ["| FAIL", "| INCONCLUSIVE", "| PASS"]
+    for row, verdict in zip(rows, (one.verdict for one in worst_first(cases_of(several))), strict=True):
+        found, limit = (verdict.value, verdict.lower, verdict.upper), verdict.claim.limit
+        assert row.split(" | ")[3:6] == ["" if one is None else beside(one, limit) for one in found]
     for name in NASTY:
         report = grouped(several, name, "other")
         title, rule, *rows = g.summary_of(report).split("\n\n")[1].split("\n")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, Target, TestName
-from calibcli.options.numerals import in_full, percent
+from calibcli.options.numerals import in_full, percent, rough_percent
 from calibcli.show.blocks import Bar
 from calibcli.show.pages import file_words, left_out_words
 from calibcli.show.terminal import ASCII, LEAST_WIDTH, WIDTH, axis, drawn
@@ -16,7 +16,6 @@ from calibcli.show.words import (
     as_in_papers,
     beside,
     between,
-    cutoff_words,
     distinct_labels,
     four,
     interval_words,
@@ -44,6 +43,8 @@ from calibcli.stats.bounds import Interval
         (80.621, "80.62"),
         (1234.0, "1234"),
         (123456.7, "123,457"),
+        (9999.6, "10,000"),
+        (-9999.5, "-10,000"),
         (1.2346e-7, "1.235e-07"),
         (math.inf, "inf"),
         (-math.inf, "-inf"),
@@ -78,11 +79,12 @@ def test_p_values_are_zero_only_by_contradiction(p_value: float | None, method: 
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.0137, "0.01370"), (0.02, "0.02000"), (0.020000012, "0.02000001")]
+    ("value", "text"),
+    [(0.0137, "0.01370"), (0.02, "0.02000"), (0.020000012, "0.02000001"), (0.01999997, "0.01999997")],
 )
 def test_bound_stands_on_its_side_of_the_limit(value: float, text: str) -> None:
-    """A bound gets the digits it needs to be seen above or below the limit."""
-    assert beside(value, 0.02) == text
+    """A bound gets the digits it needs to be seen above or below the limit, or any of several."""
+    assert beside(value, 0.02) == beside(value, 0.1, 0.02) == text
 
 
 def test_bound_one_step_above_the_limit_is_written_in_full() -> None:
@@ -108,13 +110,13 @@ def test_no_interval_is_none() -> None:
 
 def test_a_cutoff_next_to_1_is_not_1() -> None:
     """Rows above it are some; above 1 there are none."""
-    assert [cutoff_words(one) for one in (0.5, 0.99951, 0.999996, 1.0)] == [
+    assert [beside(one, 1.0, least=3) for one in (0.5, 0.99951, 0.999996, 1.0)] == [
         "0.500",
         "0.9995",
         "0.999996",
         "1.00",
     ]
-    assert float(cutoff_words(math.nextafter(1.0, 0.0))) < 1.0
+    assert float(beside(math.nextafter(1.0, 0.0), 1.0, least=3)) < 1.0
 
 
 def test_labels_of_different_values_differ() -> None:
@@ -145,6 +147,7 @@ def test_words_around_numbers() -> None:
     assert [share(1, 3), share(0, 0)] == ["33.3 %", "none"]
     assert [percent(0.95), percent(1 - 0.95), percent(0.999)] == ["95 %", "5 %", "99.9 %"]
     assert [percent(1 - 1e-7), percent(1.0), percent(1e-7)] == ["99.99999 %", "100 %", "1e-05 %"]
+    assert [rough_percent(one) for one in (1 / 3, 0.994, 0.9996, 1.0)] == ["33 %", "99 %", "99.96 %", "100 %"]
     assert [listed([]), listed("a"), listed("abc")] == ["", "a", "a, b and c"]
     assert file_words(("a", "-")) == "a and standard input"
     assert file_words(tuple("abcd")) == "a, b and 2 more files"

@@ -1,7 +1,6 @@
 """The report of a gate as GitHub's runner takes it: annotations, a summary of the step, and its outputs."""
 
 import hashlib
-import math
 import re
 from collections.abc import Mapping
 
@@ -25,7 +24,7 @@ from calibcli.show.ci import (
 )
 from calibcli.show.markup import escaped
 from calibcli.show.pages.verify import verdict_lines
-from calibcli.show.words import ALARM, UNDEFINED, printable, verdict_word
+from calibcli.show.words import ALARM, beside, printable, verdict_word
 
 # GitHub refuses a summary of more than 1 MiB whole, and shows 255 letters of a title.
 MOST_SUMMARY_BYTES = 1_000_000
@@ -76,9 +75,9 @@ def summary_of(report: VerifyReport, settings: tuple[Setting, ...] = ()) -> str:
 
 
 def _row(case: Case) -> str:
-    numbers = numbers_of(case.verdict).values()
-    found = ["" if one is None else UNDEFINED if math.isnan(one) else f"{one:.4g}" for one in numbers]
     verdict = case.verdict
+    numbers = numbers_of(verdict).values()
+    found = ["" if one is None else beside(one, verdict.claim.limit) for one in numbers]
     words = [verdict_word(verdict), escaped(case.name), escaped(case.group), *found, f"{verdict.rows:,}"]
     return f"| {' | '.join(words)} |"
 

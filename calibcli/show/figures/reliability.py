@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, PlotKind
-from calibcli.options.numerals import percent
+from calibcli.options.numerals import percent, rough_percent
 from calibcli.show.figures.axes import RATE_LABEL, dress, round_numbers, show_scores
 from calibcli.show.figures.bars import (
     DARKER,
@@ -307,7 +307,7 @@ def _beyond(curves: Sequence[SmoothCurve]) -> list[str]:
     share = max(one.beyond for one in curves)
     if share < _SAID_BEYOND or any(one.log_odds for one in curves):
         return []
-    lie = f"{float(f'{100.0 * share:.2g}'):g} % of the rows lie beyond the ends of the curve"
+    lie = f"{rough_percent(share)} of the rows lie beyond the ends of the curve"
     return [f"{lie}, which averages them with others: --axis logit or --kind binned shows them."]
 
 

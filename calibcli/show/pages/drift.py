@@ -3,7 +3,7 @@
 from calibcli.options.numerals import agreeing, in_full, percent, plural
 from calibcli.reports.drift import DriftColumn, DriftGate, DriftReport
 from calibcli.reports.input import InputSummary
-from calibcli.show.answers import LITTLE_SHIFT, MUCH_SHIFT, shift_size
+from calibcli.show.answers import LITTLE_SHIFT, MUCH_SHIFT, psi_words, shift_size
 from calibcli.show.blocks import Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
 from calibcli.show.pages import answer_paragraph, note_lines, repair_lines, source_line
 from calibcli.show.words import count, listed, p_words, quoted, share, three
@@ -62,7 +62,7 @@ def _columns(report: DriftReport) -> Grid:
     sure = percent(report.confidence)
     cells: Cells[DriftColumn] = {
         "column" if report.by is None else report.by.column: lambda one: one.name,
-        "PSI": lambda one: three(one.psi),
+        "PSI": lambda one: psi_words(one.psi),
         f"by chance ({sure})": lambda one: f"up to {three(one.by_chance)}",
         "p, jointly": lambda one: p_words(one.p_joint, at_most=one.at_most),
         "shift": lambda one: "shown" if one.shifted else "not shown",

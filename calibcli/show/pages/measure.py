@@ -54,11 +54,11 @@ from calibcli.show.words import (
     UNDECIDED,
     VALID,
     YELLOW_BELOW,
+    beside,
     better_when,
     between,
     capital,
     count,
-    cutoff_words,
     distinct_labels,
     field_name,
     four,
@@ -281,7 +281,8 @@ def _kept(one: Estimate | ClassEstimate, name: str) -> str:
 
 def _above(one: Estimate | ClassEstimate, cutoff: str, kept: str) -> str:
     if cutoff in one.details:
-        return cutoff_words(float(one.details[cutoff]))
+        # Above a score of 1 there is no row.
+        return beside(float(one.details[cutoff]), 1.0, least=3)
     return "all" if float(one.details[kept]) else NONE
 
 
