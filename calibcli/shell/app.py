@@ -291,12 +291,13 @@ def _outcome(words: list[str]) -> object:
 
 def _by_our_names(words: list[str]) -> list[str]:
     """Return a line with what others call a method, a view or a diagram by our names."""
-    found = list(words)
+    found, command = list(words), next((word for word in words if word in COMMANDS), None)
     for place, (word, following) in enumerate(pairwise([*words, ""])):
         option, equals, value = word.partition("=")
-        if option == "-m" and "fit" in words:
+        if option == "-m" and command == "fit":
             option = "--method"
-        others = called_otherwise(option)
+        # There it is the name of a view of SQL.
+        others = called_otherwise(option) if (option, command) != ("--view", "export") else {}
         if equals and value in others:
             found[place] = f"{option}={others[value]}"
         elif not equals and following in others:

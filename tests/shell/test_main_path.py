@@ -566,6 +566,8 @@ def test_the_name_of_an_output_says_what_is_exported(run: Run, tmp_path: Path) -
     for name, target in (("m.sql", "sql"), ("m.py", "python")):
         assert run("export", artifact, "-o", tmp_path / name).code == 0
         assert (tmp_path / name).read_text() == run("export", artifact, "--to", target).out
+    view = ("export", artifact, "--to", "sql", "--as", "view", "--view")
+    assert 'VIEW "ovr" AS' in run(*view, "ovr").out
     ended = run("export", artifact)
     assert (ended.code, "pass --to sql" in ended.err) == (2, True)
 
