@@ -70,7 +70,10 @@ def nothing_left(files: Sequence[str], resolved: ResolvedColumns, findings: Find
     if requested == 0 and conditions:
         where = " and ".join(repr(one.text) for one in conditions)
         msg = f"{shown}: none of {findings.rows:,} rows satisfies {where}"
-        exact = any(one.sign in (Sign.EQUAL, Sign.IN) for one in conditions)
+        exact = any(
+            one.sign in (Sign.EQUAL, Sign.IN) and any(value.number is None for value in one.values)
+            for one in conditions
+        )
         alike = "values must match the file exactly, upper and lower case included"
         return EmptyTable(msg, alike if exact else None)
     if findings.dropped == requested:

@@ -23,6 +23,7 @@ _QUOTED = r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'"
 _LEFT = re.compile(rf"\s*({_QUOTED}|[^\"'=!<>][^=!<>]*?)\s*(==|!=|<=|>=|<|>|\sin(?=[\s(\"']))", re.DOTALL)
 _VALUE = re.compile(rf"\s*({_QUOTED}|[^\"',()=!<>]+)\s*", re.DOTALL)
 _QUOTE = "put a value with such letters into quotes: 'name==\"a, b\"'"
+_QUOTE_COLUMN = "put a column with the word in into quotes: '\"days in bed\">=3'"
 _EXAMPLES = "write it like 'country==DE', 'age>=30' or 'plan in basic,pro'"
 _REPEAT = "write one condition per --where, and repeat --where for more"
 _JOINED = re.compile(r"\s+(?:and|&&?)\s", re.IGNORECASE)
@@ -104,7 +105,10 @@ def _unquoted(text: str) -> str:
 
 def _quoting(text: str) -> str:
     """Return what to do about letters that end a value too soon."""
-    return _REPEAT if _JOINED.search(re.sub(_QUOTED, "''", text)) else _QUOTE
+    bare = re.sub(_QUOTED, "''", text)
+    if _JOINED.search(bare):
+        return _REPEAT
+    return _QUOTE_COLUMN if re.search(r"\sin\s.*[=!<>]", bare, re.DOTALL) else _QUOTE
 
 
 def _way_out(text: str) -> str:
