@@ -141,7 +141,10 @@ Page = tuple[Block, ...]
 
 Item = TypeVar("Item")
 Cells = dict[Column | str, Callable[[Item], str | Bar]]
-"""The columns of a table, each with what stands there of an item."""
+"""The columns of a table, each with what stands there of an item.
+
+One that a user has named is a key, so that it is another column than one of ours with that title.
+"""
 
 
 def grid_of(

@@ -294,6 +294,16 @@ def test_page_and_document_say_when_it_began(loans: Path, run: Run) -> None:
     assert "No shift of the scores from 2024-1 is shown in 1 other value of month" in still.out
 
 
+@pytest.mark.parametrize("column", ["PSI", "shift"])
+def test_groups_are_named_whatever_their_column_is_called(
+    loans: Path, tmp_path: Path, run: Run, column: str
+) -> None:
+    """A column of the table had the same title, and the table named no month."""
+    (tmp_path / "loans.csv").write_text(loans.read_text().replace("month", column, 1))
+    told = run("drift", tmp_path / "loans.csv", "-s", "pd", "--by", column, code=0).out
+    assert all(f"\n{month}  " in told for month in MONTHS[1:])
+
+
 def test_values_of_further_columns_have_the_order_asked_for(tmp_path: Path, run: Run) -> None:
     """Grades by their mean score, or by what they add; intervals of numbers keep theirs."""
     rng = np.random.default_rng(2)

@@ -151,6 +151,15 @@ def test_groups_that_the_fit_has_not_seen_are_counted_and_refused(
     assert run(*words, "--unseen", "pooled").code == 0
 
 
+@pytest.mark.parametrize("column", ["map", "after"])
+def test_groups_are_named_whatever_their_column_is_called(run: Run, rows: Path, column: str) -> None:
+    """A column of the table had the same title, and the table named no group."""
+    rows.write_text(rows.read_text().replace("country", column, 1))
+    ended = run("fit", rows, *ASKED, "--by", column, "-o", rows.with_name("by.json"), code=0)
+    assert "\nDE  " in ended.out + ended.err
+    assert "its own" in ended.out + ended.err
+
+
 def test_what_is_to_be_read_of_the_map_of_a_group_is_said(run: Run, tmp_path: Path) -> None:
     """That of all rows rises, and what is to be read of it is said of it alone."""
     rng = np.random.default_rng(2)

@@ -507,12 +507,17 @@ def mcb_dsc_drawn(tables: Mapping[str, Table], *, options: MeasureOptions, loss:
     mcb, dsc, unc, by_chance = np.array(rows).T
     picture = McbDsc(measure, tuple(tables), mcb - dsc + unc, mcb, dsc, unc, by_chance)
     best = int(np.argmin(picture.value if picture.one_base else mcb - dsc))
-    whole, first, second = (f"{one:.4f}" for one in (picture.value[best], mcb[best], dsc[best]))
+    places = places_for(mcb[best])
+    whole, first, second = (f"{one:.{places}f}" for one in (picture.value[best], mcb[best], dsc[best]))
     who, numbers = brief(picture.names[best]), f"{whole} (MCB {first}, DSC {second})"
     said = f"Lowest {word}: {who} {numbers}"
     if not picture.one_base:
         said = f"Best against its own base rate: {who}, {word} {numbers}"
-    rest = f"UNC {unc[0]:.4f}; {rows_of(tables.values())}" if picture.one_base else rows_of(tables.values())
+    rest = (
+        f"UNC {unc[0]:.{places}f}; {rows_of(tables.values())}"
+        if picture.one_base
+        else rows_of(tables.values())
+    )
     return Drawn(picture, (said, rest), rounding_foot(*tables.values()))
 
 

@@ -61,7 +61,7 @@ def _rows(which: str, source: InputSummary, counted: int) -> list[Line]:
 def _columns(report: DriftReport) -> Grid:
     sure = percent(report.confidence)
     cells: Cells[DriftColumn] = {
-        "column" if report.by is None else report.by.column: lambda one: one.name,
+        Column("column" if report.by is None else report.by.column, key=True): lambda one: one.name,
         "PSI": lambda one: psi_words(one.psi),
         f"by chance ({sure})": lambda one: f"up to {three(one.by_chance)}",
         "p, jointly": lambda one: p_words(one.p_joint, at_most=one.at_most),
