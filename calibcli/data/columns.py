@@ -579,7 +579,7 @@ class ResolvedColumns:
 def refuse_null(columns: Columns) -> None:
     """Refuse null for what is missing where no rows are written, and pairs where none are compared."""
     if columns.on_missing is OnMissing.PAIRWISE and not columns.in_pairs:
-        msg = "--on-missing pairwise is for `compare`, which looks at pairs of scores"
+        msg = "--on-missing pairwise is for `compare` with several score columns"
         raise UsageProblem(msg, "pass --on-missing drop: rows without a value are left out and counted")
     if columns.on_missing is OnMissing.NULL:
         msg = "--on-missing null writes rows without a probability, which only apply does"

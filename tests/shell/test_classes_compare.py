@@ -1,5 +1,6 @@
 """`compare` of several classes: two maps, or one and the raw probabilities, on every view."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,17 @@ def test_maps_while_reading_give_what_their_columns_give(run: Run, zoo: dict[str
     for name, found in two["measures"].items():
         assert one["measures"][name]["difference"]["value"] == found["difference"]["value"]
         assert one["measures"][name]["difference"]["lower"] == found["difference"]["lower"]
+
+
+def test_rows_that_predict_other_classes_are_counted_on_the_side_that_they_are_of(
+    run: Run, zoo: dict[str, Path]
+) -> None:
+    """Each side has rows of its own, and together with those that are left out they are all."""
+    words = (*PROBS, "--view", "top-label", "--class", "cat", "--metric", "brier")
+    lines = run("compare", zoo["rows"], *words, "--artifact", zoo["vector"]).out
+    rows = int(re.findall(r"([\d,]+) rows on the second side", lines)[0].replace(",", ""))
+    left = re.findall(r"([\d,]+) rows of other predictions left out on the second side\.", lines)
+    assert rows + int(left[0].replace(",", "")) == len(zoo["rows"].read_text().splitlines()) - 1
 
 
 def test_classes_hold_together_and_the_worst_stands_first(run: Run, zoo: dict[str, Path]) -> None:

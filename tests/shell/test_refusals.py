@@ -581,6 +581,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
         (2, f"compare {MANY} -s old --by country {words}", f"{words.rpartition(' 9')[0] or words} is for", "")
         for words in ("--limit 9", "--sample 9", "--on-missing pairwise")
     ),
+    (2, "compare many.csv --artifact cal.json --on-missing pairwise", "several score columns", "drop"),
     (2, f"compare {MANY} -s old --by country --reference old --fail-if-worse", "is for all rows", "--where"),
     (2, "compare many.csv -y label -s score --by day --id country --fail-if-worse", "", "--reference MODEL"),
     (2, f"compare {MANY} -s old --by country --by day", "--by names 2 columns", "one of them"),

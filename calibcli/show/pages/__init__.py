@@ -120,15 +120,15 @@ def read_lines(
     ]
 
 
-def repair_lines(source: "InputSummary") -> list[Line]:
+def repair_lines(source: "InputSummary", *, side: str = "") -> list[Line]:
     """Return what was dropped and moved on request, and the choices made for the user."""
-    return [*row_lines(source), *note_lines(source.notes)]
+    return [*row_lines(source, side=side), *note_lines(source.notes)]
 
 
-def row_lines(source: "InputSummary") -> list[Line]:
-    """Return which rows do not count, and what was done to others on request."""
+def row_lines(source: "InputSummary", *, side: str = "") -> list[Line]:
+    """Return which rows do not count, those of other predictions on a side, and what was done to others."""
     lines = [] if source.selected is None else _selected_lines(source, source.selected)
-    lines += [] if source.classes is None else _class_lines(source.classes)
+    lines += [] if source.classes is None else _class_lines(source.classes, side)
     if source.dropped:
         dropped = f"{plural(source.dropped, 'row')} with a missing value dropped"
         lines.append(Line(f"{dropped} (--on-missing drop).", Tone.NOTE))
@@ -149,10 +149,11 @@ def _selected_lines(source: "InputSummary", selected: "SelectedRows") -> list[Li
     return [Line(f"{left} ({selected.options()}).", Tone.NOTE)]
 
 
-def _class_lines(classes: "ClassesRead") -> list[Line]:
+def _class_lines(classes: "ClassesRead", side: str) -> list[Line]:
     lines = []
     if classes.elsewhere:
-        lines.append(Line(f"{plural(classes.elsewhere, 'row')} of other predictions left out.", Tone.FAINT))
+        left = f"{plural(classes.elsewhere, 'row')} of other predictions left out{side}."
+        lines.append(Line(left, Tone.FAINT))
     if classes.tied:
         tied = f"{plural(classes.tied, 'row')} with several most probable classes: the first counts"
         lines += note_lines((tied,))

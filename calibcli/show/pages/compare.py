@@ -34,16 +34,16 @@ from calibcli.show.pages.measure import MOST_ROWS, title_of
 
 def compare_page(report: CompareReport, *, verbose: bool) -> Page:
     """Return the page of a comparison; `verbose` adds a sentence and the assumptions of every line."""
-    first, second = report.first.table.rows, report.second.table.rows
+    first, second, there = report.first.table.rows, report.second.table.rows, " on the second side"
     top = paragraph(
         pages.source_line(report.input),
         *pages.table_lines(report.first.table),
-        *(() if first == second else (f"{plural(second, 'row')} on the second side",)),
+        *(() if first == second else (f"{plural(second, 'row')}{there}",)),
         *pages.view_lines(report.input),
         f"first:  {_side(report.first)}, the baseline",
         f"second: {_side(report.second)}",
         Line(f"Rows are taken as independent{_or_clusters(report)}.", Tone.FAINT),
-        *pages.repair_lines(report.input),
+        *pages.repair_lines(report.input, side="" if first == second else there),
         *pages.note_lines(report.notes),
     )
     meanings = (_meanings(report),) if verbose else ()
