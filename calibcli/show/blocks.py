@@ -70,6 +70,7 @@ class Column:
         numeric: Whether its cells end together instead of starting together.
         beside: Whether it says more of the column before it, from which it is never parted.
         key: Whether it says which row this is, as the first column does.
+        own: Whether its title is a user's word, which is kept beside a column of ours with that title.
         told: Whether a table above has it too, so that on a terminal too narrow it leaves first, and unsaid.
         tones: What some of its cells are, by their words, from which a terminal chooses their colour.
     """
@@ -78,6 +79,7 @@ class Column:
     numeric: bool = False
     beside: bool = False
     key: bool = False
+    own: bool = False
     told: bool = False
     tones: tuple[tuple[str, Tone], ...] = ()
 
@@ -141,10 +143,7 @@ Page = tuple[Block, ...]
 
 Item = TypeVar("Item")
 Cells = dict[Column | str, Callable[[Item], str | Bar]]
-"""The columns of a table, each with what stands there of an item.
-
-One that a user has named is a key, so that it is another column than one of ours with that title.
-"""
+"""The columns of a table, each with what stands there of an item."""
 
 
 def grid_of(

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 
 from calibcli.names import ReportFormat
 from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, in_parts
@@ -250,7 +251,8 @@ class MarkupRenderer:
         if to.most is not None and wide - _GAP > to.most:
             room = 0.9 * to.most - (wide - sizes[part[-1]])
             marks[-1] = to.sentence.format(max(room / to.most, _LEAST_SHARE))
-        titles = (to.head.format(to.escaped(self._cell(columns[place].title))) for place in part)
+        said = _in_words if to.paper else attrgetter("title")
+        titles = (to.head.format(to.escaped(said(columns[place]))) for place in part)
         return to.grid.format(
             rule=to.rule.join(marks),
             head=to.row.format(to.between.join(titles)),
@@ -267,9 +269,9 @@ class MarkupRenderer:
             ),
         )
 
-    def _cell(self, text: str, column: Column | None = None) -> str:
-        """Return the title of a column, or a cell of one: papers have measures and tests by name."""
-        named = self.dialect.paper and (column is None or column.title in _OF_NAMES)
+    def _cell(self, text: str, column: Column) -> str:
+        """Return a cell: papers have measures and tests by name."""
+        named = self.dialect.paper and column.title in _OF_NAMES and not column.own
         return as_in_papers(text) if named else text
 
     def _note(self, line: Line) -> str:
@@ -285,7 +287,7 @@ def _together(columns: list[Column], rows: Texts) -> tuple[list[Column], Texts]:
         if beside:
             merged[-1] = replace(
                 merged[-1],
-                title=f"{as_in_papers(merged[-1].title)} ({column.title.removesuffix(' interval')} CI)",
+                title=f"{_in_words(merged[-1])} ({column.title.removesuffix(' interval')} CI)",
             )
         else:
             merged.append(column)
@@ -298,8 +300,13 @@ def _together(columns: list[Column], rows: Texts) -> tuple[list[Column], Texts]:
 
 
 def _sizes(columns: list[Column], rows: Texts) -> list[int]:
-    every = [[as_in_papers(one.title) for one in columns], *rows]
+    every = [[_in_words(one) for one in columns], *rows]
     return [max(map(len, cells)) for cells in zip(*every, strict=True)]
+
+
+def _in_words(column: Column) -> str:
+    """Return a title with the measure or test that it begins with by name."""
+    return column.title if column.own else as_in_papers(column.title)
 
 
 def _heading(block: Block, before: str) -> str:

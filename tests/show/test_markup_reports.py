@@ -113,6 +113,14 @@ def test_tables_for_a_paper_say_rows_and_methods(reports: dict[str, Any], kind: 
         assert value in text
 
 
+@pytest.mark.parametrize("kind", [ReportFormat.HTML, ReportFormat.LATEX])
+def test_a_column_that_a_user_named_keeps_its_words(kind: ReportFormat) -> None:
+    """Months in a column `t`, and a value `u` of a column `test`, were tests of calibration."""
+    grid = Grid((Column("test", own=True), Column("t", own=True), Column("ece")), (("u", "1", "2"),))
+    text = writer_of(kind).text((grid,))
+    assert [*re.findall(r"T-Cal|U test|ECE", text)] == ["ECE"]
+
+
 def test_latex_tables_are_booktabs(reports: dict[str, Any]) -> None:
     """Three rules, a caption, one mark a column."""
     text = text_of(reports["measure"], ReportFormat.LATEX)

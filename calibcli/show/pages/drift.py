@@ -61,7 +61,9 @@ def _rows(which: str, source: InputSummary, counted: int) -> list[Line]:
 def _columns(report: DriftReport) -> Grid:
     sure = percent(report.confidence)
     cells: Cells[DriftColumn] = {
-        Column("column" if report.by is None else report.by.column, key=True): lambda one: one.name,
+        Column("column" if report.by is None else report.by.column, own=report.by is not None): lambda one: (
+            one.name
+        ),
         "PSI": lambda one: psi_words(one.psi),
         f"by chance ({sure})": lambda one: f"up to {three(one.by_chance)}",
         "p, jointly": lambda one: p_words(one.p_joint, at_most=one.at_most),
@@ -92,7 +94,7 @@ def _levels(column: DriftColumn, report: DriftReport, *, verbose: bool) -> Grid:
     if report.by is not None:
         names = (report.old.score, report.by.base, column.name)
     titles = (names[0], names[1], "share", names[2], "share", "PSI")
-    columns = tuple(Column(one, numeric=place % 5 > 0) for place, one in enumerate(titles))
+    columns = tuple(Column(one, numeric=place % 5 > 0, own=one in names) for place, one in enumerate(titles))
     rows = tuple(
         (one.where, count(one.old), share(one.old, old), count(one.new), share(one.new, new), three(one.psi))
         for one in levels

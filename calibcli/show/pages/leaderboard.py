@@ -70,7 +70,7 @@ def _group_blocks(report: LeaderboardReport, groups: GroupBoards) -> tuple[Block
     blocks: list[Block] = [paragraph(Line(f"By {quoted(groups.column)}", Tone.TITLE))]
     for place, whole in enumerate(report.rankings):
         rankings = [((quoted(one.name),), one.rankings[place]) for one in groups.boards]
-        heads = (Column(groups.column), Column("score", key=True))
+        heads = (Column(groups.column, own=True), Column("score", key=True))
         against = "the best" if report.reference is None else quoted(whole.against)
         notes = _group_notes(report, groups) if whole is report.rankings[-1] else []
         blocks.append(_table(report, whole.name, rankings, heads, against, groups.confidence, notes))
@@ -106,7 +106,7 @@ def _repairs(report: LeaderboardReport) -> list[Line]:
 
 def _ranking(ranking: Ranking, report: LeaderboardReport, *, verbose: bool) -> list[Block]:
     """Return the table of a measure, and every pair where that was asked for."""
-    heads = (Column("score" if report.models is None else report.models),)
+    heads = (Column(report.models or "score", own=report.models is not None),)
     notes, against = _notes(ranking, report), quoted(ranking.against)
     table = _table(report, ranking.name, [((), ranking)], heads, against, report.confidence, notes)
     blocks: list[Block] = [replace(table, caption=f"Ranking by {field_name(ranking.name)}")]

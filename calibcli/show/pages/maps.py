@@ -94,7 +94,7 @@ def _strength(strength: float | None) -> str:
 
 def _groups(report: FitReport) -> Grid:
     cells: Cells[GroupFit] = {
-        Column(report.by or "", key=True): lambda one: quoted(one.key),
+        Column(report.by or "", own=True): lambda one: quoted(one.key),
         Column("rows", numeric=True): lambda one: count(one.rows),
         "loss before": lambda one: "" if one.loss_before is None else four(one.loss_before),
         "after": lambda one: "" if one.loss_after is None else four(one.loss_after),
