@@ -346,7 +346,7 @@ def _splice(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
 
     reader = CsvReader(job.fragment)
     scores = job.resolved.scores
-    within = reader.layout(scores)
+    within = reader.layout(job.resolved.own_scores)
     types = dict.fromkeys(scores, WORD if job.resolved.requested.in_words else NUMBER) | dict.fromkeys(
         job.resolved.needed[len(scores) :], WORD
     )

@@ -505,9 +505,14 @@ class ResolvedColumns:
         return () if self.probs is None else self.probs.classes
 
     @property
+    def own_scores(self) -> tuple[str, ...]:
+        """The score columns that are scores of their own, and not those of several classes."""
+        return self.scores if self.probs is None else ()
+
+    @property
     def further(self) -> tuple[str, ...]:
-        """The score columns that are scores of their own, beside the first."""
-        return self.others if self.probs is None else ()
+        """Those beside the first."""
+        return self.own_scores[1:]
 
     @property
     def roles(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import cast
 
-from calibcli.data.arrays import Column, is_list_of_numbers, value_type
+from calibcli.data.arrays import Column, is_list_of_numbers, is_text, value_type
 from calibcli.data.columns import LABEL_NAMES, SCORE_NAMES, ResolvedColumns, listing
 from calibcli.data.faults import (
     HEAVIEST,
@@ -256,14 +256,14 @@ def not_numbers(column: Column, name: str, resolved: ResolvedColumns, *, shown: 
     if name in resolved.scores and is_list_of_numbers(column.type):
         requested = f"--probs {shlex.quote(name)}"
         return InputProblem(msg, f"pass {requested} if these are the probabilities of classes")
-    some = column.slice(0, _LOOKED_AT).to_pylist()
-    if any(isinstance(one, str) and re.fullmatch(_DECIMAL_COMMA, one) for one in some):
+    some = [one for one in column.slice(0, _LOOKED_AT).to_pylist() if isinstance(one, str)]
+    words = name in resolved.own_scores and is_text(value_type(column.type))
+    if any(re.fullmatch(_DECIMAL_COMMA, one) for one in some):
         return InputProblem(msg, "numbers need a decimal point, not a comma: export them as numbers")
-    if any(isinstance(one, str) and one.strip().endswith("%") for one in some):
-        return InputProblem(
-            msg, "pass --scale percent for percentages; --score-map reads 85% beside 0.85 and phrases"
-        )
-    phrases = "; --score-map gives phrases numbers" if name in resolved.scores else ""
+    if any(one.strip().endswith("%") for one in some):
+        way = "pass --scale percent for percentages; --score-map reads 85% beside 0.85 and phrases"
+        return InputProblem(msg, way if words else "export numbers without percent signs")
+    phrases = "; --score-map gives phrases numbers" if words else ""
     return InputProblem(msg, f"name another column, or export numbers{phrases}")
 
 

@@ -390,3 +390,11 @@ def test_text_has_one_way_out_in_every_format(
     ended = run("measure", path, *COLUMNS, code=3)
     assert way in ended.err
     assert "--decimal" not in ended.err or kind == "csv"
+    # Neither of several classes nor of weights are there phrases and percent signs.
+    written({"p_a": [value] * 2, "p_b": [0.5] * 2, "correct": ["a", "b"]}, path)
+    of_classes = run("measure", path, "--probs", "p_*", "-y", "correct", code=3).err
+    written({"confidence": [0.5] * 2, "correct": [0, 1], "w": [value] * 2}, path)
+    for said in (of_classes, run("measure", path, *COLUMNS, "-w", "w", code=3).err):
+        assert "--score-map" not in said
+        assert "--scale" not in said
+        assert ("export numbers without percent signs" in said) == (value == "95%")

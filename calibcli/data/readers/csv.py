@@ -208,7 +208,7 @@ class CsvReader(Reader):
     def _stream(
         self, resolved: ResolvedColumns, *, types: Mapping[str, pa.DataType], verbatim: bool = False
     ) -> Iterator[pa.RecordBatch]:
-        found, rows = self.layout(resolved.scores), 0
+        found, rows = self.layout(resolved.own_scores), 0
         parser = Parser(found, resolved, types, verbatim)
         with found.reported(), opened_text(self.fragment) as stream:
             cut = blocks_of(stream.read, found)

@@ -574,7 +574,7 @@ class JsonReader(Reader):
             whole.names,
             shown=self.fragment.shown,
             numbers=resolved.numbers,
-            scores=resolved.scores,
+            scores=resolved.own_scores,
             types=whole,
         )
         for block in self._blocks():
@@ -621,7 +621,7 @@ class JsonReader(Reader):
             resolved.stored,
             shown=self.fragment.shown,
             numbers=resolved.numbers,
-            scores=resolved.scores,
+            scores=resolved.own_scores,
             telling=[name for name in resolved.telling if name in resolved.stored],
         )
         for block in self._blocks(decoded=not kept):

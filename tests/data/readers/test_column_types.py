@@ -157,6 +157,8 @@ def test_types_that_cannot_be_are_named(columns: dict[str, Any], message: str, t
     with pytest.raises(InputProblem) as caught:
         table_of(tmp_path, columns, **requested)
     assert message in caught.value.message
+    # Only text may be phrases.
+    assert ("--score-map" in str(caught.value.hint)) == ("string, not numbers" in message)
 
 
 def test_frequency_weights_count_rows(tmp_path: Path) -> None:
