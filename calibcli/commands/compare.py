@@ -148,16 +148,15 @@ def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], reque
         msg = f"--{named} compares scores as they are, and --artifact recalibrates them"
         hint = "leave out one of them, or `apply` the artifact first and compare the column that it adds"
         raise IdleOption(msg, hint, options=(named, "artifact"))
+    if columns.identity is not None and not columns.by:
+        msg = "--id matches the rows of models, and --by names none"
+        raise IdleOption(msg, "name the column of models with --by", options=("id",))
     few = len(columns.others) < 2 and columns.on_missing is not OnMissing.PAIRWISE
-    if artifacts or (named is None and few):
-        if columns.identity is not None:
-            msg = "--id matches the rows of models, and --by names none"
-            raise IdleOption(msg, "name the column of models with --by", options=("id",))
-        if requested.pairs:
-            msg = "--pairs lists the pairs of more than two scores"
-            raise IdleOption(msg, "leave it out, or name more scores", options=("pairs",))
-        return False
-    return True
+    many = not artifacts and (named is not None or not few)
+    if requested.pairs and not many:
+        msg = "--pairs lists the pairs of more than two scores"
+        raise IdleOption(msg, "leave it out, or name more scores", options=("pairs",))
+    return many
 
 
 def fit_note(path: str, rows: int, requested: CompareOptions) -> str:

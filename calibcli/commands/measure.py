@@ -185,10 +185,10 @@ def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
 
 
 def refuse_idle_groups(columns: Columns, options: MeasureOptions) -> None:
-    """Refuse what is said of groups where rows have neither groups nor classes."""
-    parts = columns.by or columns.several
+    """Refuse what is said of groups where rows have none; classes have an order of their own."""
     least = options.least_rows != DEFAULT_LEAST_ROWS
-    refuse_without_groups(parts, min_group_rows=least, sort=options.sort is not None)
+    refuse_without_groups(columns.by or each_class(columns), min_group_rows=least)
+    refuse_without_groups(columns.by, sort=options.sort is not None)
 
 
 def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> MeasureReport:
@@ -534,7 +534,7 @@ def class_groups(classes: "ClassExtras", view: ViewName) -> Slices:
     else:
         tables = {name[0]: table for name, table in classes.top.tables().items()}
     keys = {name: f"{KEYS[view]}={name}" for name in classes.classes}
-    groups = tuple(Group(key, tables[name], None) for name, key in keys.items() if name in tables)
+    groups = tuple(Group(key, tables[name], None, (name,)) for name, key in keys.items() if name in tables)
     absent = tuple(key for name, key in keys.items() if name not in tables)
     return Slices((KEYS[view],), groups, absent)
 

@@ -28,12 +28,12 @@ WORST_BY = MeasureName.ECE
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Some of the rows, told by a value of each column (none of a class); no clusters if independent."""
+    """Some of the rows, told by a value of each column, or by their class; no clusters if independent."""
 
     key: str
     table: Table
     clusters: "Clusters | None"
-    name: tuple[str, ...] = ()
+    name: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

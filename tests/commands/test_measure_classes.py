@@ -37,7 +37,8 @@ from class_rows import drawn_rows, views_of
 
 M = MeasureName
 QUICK = Metrics((M.ECE, M.BIAS), ())
-OPTIONS = MeasureOptions(QUICK, complete=False, least_rows=1)
+ONE = MeasureOptions(QUICK, complete=False)
+OPTIONS = replace(ONE, least_rows=1)
 NAMES = ("ant", "bee", "cat", "dog")
 SEVERAL = SeveralClasses("p_*")
 COLUMNS = Columns(label="label", several=SEVERAL)
@@ -224,7 +225,7 @@ def test_one_class_is_its_slice(tmp_path: Path, rows: tuple[Floats, Integers], v
     path = written(tmp_path / "rows.parquet", *rows)
     every = measure_files(RowRequest([path], COLUMNS), options=replace(OPTIONS, binning=Binning.EQUAL_WIDTH))
     columns = replace(COLUMNS, several=replace(SEVERAL, view=view, one_class="bee"))
-    one = measure_files(RowRequest([path], columns), options=replace(OPTIONS, confidence=1 - 0.05 / 4))
+    one = measure_files(RowRequest([path], columns), options=replace(ONE, confidence=1 - 0.05 / 4))
     key = "class=bee" if view is ViewName.ONE_VS_REST else "top-label=bee"
     values = [(each.value, each.interval) for each in one.measures]
     assert values == [(each.value, each.interval) for each in every.slices[key].measures]
@@ -326,7 +327,7 @@ def test_measures_of_all_classes_alone_have_no_slices(tmp_path: Path, rows: tupl
 def test_measures_of_classes_need_all_of_them(tmp_path: Path, rows: tuple[Floats, Integers]) -> None:
     """One score, one class, or dependent rows do not have them, and that is said."""
     path = written(tmp_path / "rows.parquet", *rows, site=np.arange(600) % 60)
-    options = replace(OPTIONS, metrics=metrics_of(["accuracy"]))
+    options = replace(ONE, metrics=metrics_of(["accuracy"]))
     one_class = replace(SEVERAL, view=ViewName.TOP_LABEL, one_class="bee")
     for columns, words in (
         (Columns("p_bee", "label", positive="bee"), "--probs names none"),
@@ -335,7 +336,7 @@ def test_measures_of_classes_need_all_of_them(tmp_path: Path, rows: tuple[Floats
     ):
         with pytest.raises(UsageProblem, match=words):
             measure_files(RowRequest([path], columns), options=options)
-    report = measure_files(RowRequest([path], replace(COLUMNS, cluster="site")), options=OPTIONS)
+    report = measure_files(RowRequest([path], replace(COLUMNS, cluster="site")), options=ONE)
     assert (report.classes, report.slices) == (None, {})
     assert any("classes are not measured" in note for note in report.notes)
 
@@ -345,7 +346,7 @@ def test_a_class_that_no_row_predicts_is_an_empty_table(tmp_path: Path) -> None:
     path = written(tmp_path / "rows.parquet", np.tile([[0.7, 0.3, 0.0, 0.0]], (20, 1)), np.zeros(20, int))
     columns = replace(COLUMNS, several=replace(SEVERAL, view=ViewName.TOP_LABEL, one_class="dog"))
     with pytest.raises(EmptyTable, match="none of 20 rows predicts the requested class"):
-        measure_files(RowRequest([path], columns), options=OPTIONS)
+        measure_files(RowRequest([path], columns), options=ONE)
 
 
 def test_bins_that_cut_cells_of_many_scores_are_refused(

@@ -341,3 +341,14 @@ def test_scores_that_are_grades_make_groups_of_their_own(
     assert tables[0].count("pd=0.") == len(SCALE)
     rows = [re.sub(" +", " ", one.replace("copy", "pd")) for one in tables]
     assert rows[0] == rows[1]
+
+
+def test_classes_are_judged_in_the_order_asked_for() -> None:
+    """As groups are, and without a word in that of their columns."""
+    rows = pd.DataFrame(np.random.default_rng(2).dirichlet(np.ones(3), 300), columns=["p_z", "p_a", "p_m"])
+    rows["label"] = np.random.default_rng(3).choice(list("zam"), 300)
+    for order, names in ((None, "zam"), ("name", "amz")):
+        found = calibcli.verify(
+            rows, probs="p_*", label="label", view="one-vs-rest", max_ece=0.5, min_rows=1, sort=order
+        )
+        assert list(found.groups) == [f"class={name}" for name in names]

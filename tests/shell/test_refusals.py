@@ -717,7 +717,12 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, f"compare {MANY} -s old --allow-fit-rows", "--allow-fit-rows without --artifact", "leave it out"),
     (2, "compare t.csv --artifact cal.json --allow-fit-rows", "--allow-fit-rows without --fail-if", "pass"),
     (2, "compare t.csv --artifact cal.json --pairs", "--pairs lists the pairs of more than two", ""),
-    (2, "compare t.csv --artifact cal.json --id score", "--id matches the rows of models", "with --by"),
+    *(
+        (2, f"compare {MANY} {words} --id old", "--id matches the rows of models", "with --by")
+        for words in ("--artifact cal.json", "-s old --reference old", "-s old --on-missing pairwise")
+    ),
+    (2, f"measure {ZOO} --sort name", "--sort without groups", "--by"),
+    (2, f"measure {ZOO} --view one-vs-rest --class ant --min-group-rows 9", "--min-group-rows without", ""),
     (2, "report t.csv -o r.html --max-ece 0.1 --allow-fit-rows", "--allow-fit-rows without --artifact", ""),
     (2, "report t.csv -o r.html --allow-fit-rows", "--allow-fit-rows is of verdicts", "--max-ece"),
     (2, "report t.csv -o r.html --min-rows 50", "--min-rows is of verdicts", "--max-ece"),
