@@ -14,6 +14,7 @@ from calibcli.show.words import number_text
 from calibcli.stats.curves.limits import (
     Limits,
     band_sentence,
+    beyond_sentences,
     binned_extent,
     has_band,
     limits_for,
@@ -205,9 +206,11 @@ class _Drawing:
 
     @property
     def notes(self) -> list[str]:
-        what = "band" if isinstance(self.curve, SmoothCurve) else "interval"
-        told = band_sentence(self.curve.band, _ends(self.curve), called=f"The {what}")
-        return [told, self.limits.sentence]
+        called, beyond = "The interval", list[str]()
+        if isinstance(self.curve, SmoothCurve):
+            called, beyond = "The band", beyond_sentences([self.curve])
+        told = band_sentence(self.curve.band, _ends(self.curve), called=called)
+        return [told, *beyond, self.limits.sentence]
 
     def key(self, confidence: float) -> str:
         letters, share = self.letters, percent(confidence)

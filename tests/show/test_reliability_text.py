@@ -207,6 +207,8 @@ def test_what_is_shown_is_said() -> None:
         assert "95 % band" not in drawn(name)
         assert "95 % interval" not in drawn(name)
     assert "Both axes by log-odds" in drawn("rare", scale=AxisScale.LOGIT)
+    wide = curve_of(replace(smooth_of(), beyond=0.98))
+    assert "98 % of the rows lie beyond the ends of the curve" in reliability_text(wide, SAID, width=100)
 
 
 def test_rows_are_drawn_under_their_scores() -> None:

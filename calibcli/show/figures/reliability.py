@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, PlotKind
-from calibcli.options.numerals import percent, rough_percent
+from calibcli.options.numerals import percent
 from calibcli.show.figures.axes import RATE_LABEL, dress, round_numbers, show_scores
 from calibcli.show.figures.bars import (
     DARKER,
@@ -41,6 +41,7 @@ from calibcli.stats.curves.limits import (
     Extent,
     Limits,
     band_sentence,
+    beyond_sentences,
     binned_extent,
     has_band,
     limits_for,
@@ -267,7 +268,7 @@ class SmoothPlots:
         return [
             f"Mean label against mean score, {_kernel(self.curves)}. {DARKER}",
             *bands,
-            *_beyond(self.curves),
+            *beyond_sentences(self.curves),
             *(["The curve is broken where no score lies within three bandwidths."] if broken else []),
         ]
 
@@ -296,19 +297,6 @@ def _kernel(curves: Sequence[SmoothCurve]) -> str:
     return (
         f"Gaussian kernel of bandwidth {width}{' in log-odds' if any(one.log_odds for one in curves) else ''}"
     )
-
-
-# From this share of the rows on it is said that the curve does not show them.
-_SAID_BEYOND = 0.05
-
-
-def _beyond(curves: Sequence[SmoothCurve]) -> list[str]:
-    """Return how many rows lie beyond the ends of the curve, and what shows them."""
-    share = max(one.beyond for one in curves)
-    if share < _SAID_BEYOND or any(one.log_odds for one in curves):
-        return []
-    lie = f"{rough_percent(share)} of the rows lie beyond the ends of the curve"
-    return [f"{lie}, which averages them with others: --axis logit or --kind binned shows them."]
 
 
 def draw_strokes(panel: Panel, strokes: Strokes) -> None:

@@ -395,6 +395,19 @@ def band_sentence(band: str, ends: Floats, *, called: str = "Grey") -> str:
     return f"{called}: {band}." if has_band(ends) else f"{band[:1].upper()}{band[1:]}."
 
 
+# From this share of the rows on it is said that the curve does not show them.
+_SAID_BEYOND = 0.05
+
+
+def beyond_sentences(curves: Sequence[SmoothCurve]) -> list[str]:
+    """Return how many rows lie beyond the ends of the curve, and what shows them."""
+    share = max(one.beyond for one in curves)
+    if share < _SAID_BEYOND or any(one.log_odds for one in curves):
+        return []
+    lie = f"{rough_percent(share)} of the rows lie beyond the ends of the curve"
+    return [f"{lie}, which averages them with others: --axis logit or --kind binned shows them."]
+
+
 def unbroken(x: Floats) -> list[Indices]:
     """Return the places of each stretch of a curve without gaps, which are NaN."""
     places = np.flatnonzero(~np.isnan(x))
