@@ -220,7 +220,6 @@ class Purpose(IntEnum):
     NOISE = 6
     CROSS = 7
     CORP = 8
-    HOSMER_LEMESHOW = 9
     U = 10
     PLAN = 11
     CONSISTENCY_BAND = 12

@@ -130,7 +130,6 @@ def test_purposes_of_randomness_keep_their_numbers() -> None:
         "NOISE": 6,
         "CROSS": 7,
         "CORP": 8,
-        "HOSMER_LEMESHOW": 9,
         "U": 10,
         "PLAN": 11,
         "CONSISTENCY_BAND": 12,

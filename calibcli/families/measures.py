@@ -119,7 +119,7 @@ class MeasureName(Explained):
         Assumes: {_UNTRAINED} Rates rise with the score.
         Reference: Roelofs, Cain, Shlens & Mozer (2022), AISTATS, algorithm 1, with ties kept together.
         """
-    L1_DEBIASED = "l1_debiased", Facts(Home.BINNED, interval=False, least=-1.0), f"""
+    L1_DEBIASED = "l1_debiased", Facts(Home.BINNED, interval=False), f"""
         debiased L1 calibration error
         ECE corrected for its upward bias, the part that chance alone produces.
         Reading: 0 is perfect. It estimates the same error as ece with less bias, but has no interval.
@@ -715,7 +715,7 @@ class MeasureName(Explained):
         Assumes: {_MURPHY_ASSUMES}
         Reference: Ferro & Fricker (2012), QJRMS 138.
         """
-    BRIER_UNCERTAINTY_CORRECTED = "brier_uncertainty_corrected", _PART._replace(least=-1.0, best=None), f"""
+    BRIER_UNCERTAINTY_CORRECTED = "brier_uncertainty_corrected", _PART._replace(best=None), f"""
         uncertainty of the Brier score, corrected
         brier_uncertainty without its bias.
         Reading: It is neither good nor bad: it describes the events, not the scores.

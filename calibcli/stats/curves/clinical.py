@@ -144,11 +144,6 @@ def _places(table: Table) -> Floats:
     return np.unique(np.linspace(float(present[0]), float(present[-1]), _PLACES))
 
 
-# How far targets are from 0 and 1, in the order in which they are tried: the labels as they are, and where a
-# curve parts them, so that none is the best, a little apart from them.
-_NEAR = (0.0, 1e-6, 1e-4, 1e-2)
-
-
 def _by_spline(table: Table, *, confidence: float) -> _Fit:
     """Return log odds that are a restricted cubic spline of the score's, with the delta method's band."""
     points = Labelled.of(table)
@@ -158,7 +153,7 @@ def _by_spline(table: Table, *, confidence: float) -> _Fit:
     low, high = logit(at[[0, -1]]).tolist()
     at = np.union1d(at, logistic(np.linspace(low, high, _PLACES)).clip(at[0], at[-1]))
     x, inside = family.features(at), family.features(table.score)
-    found = nearest_fit(family, points, _NEAR)
+    found = nearest_fit(family, points)
     if found is None:
         nothing = np.full_like(at, math.nan)
         return _Fit(at, nothing, nothing, nothing, "no spline: no curve is the best", "no band")

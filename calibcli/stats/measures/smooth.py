@@ -88,11 +88,6 @@ _DRAWS, _MOST_DRAWS, _PLACES = 400, 2_000, 100
 # Curves from the diagonal to the fitted one, among which the lower end is sought: close by with many rows.
 _WAY = np.concatenate((np.linspace(0.0, 0.9, 10), 1.0 - 0.1 * 0.5 ** np.arange(1, 6), [1.0]))
 
-# How far targets are from 0 and 1, in the order in which they are tried: the labels as they are, and where a
-# curve parts them, so that none is the best, a little apart from them. Where a curve parts them only in part,
-# it still moves a little from one of these distances to the next.
-_NEAR = (0.0, 1e-8, 1e-6, 1e-4, 1e-2)
-
 _PARTED = "a curve parts the labels, at least in part, so that it runs up to 0 or 1"
 
 _UNDEFINED = (
@@ -174,7 +169,7 @@ class _Curve:
         points = Labelled.of(table)
         knots, family = spline_family(table, points)
         features = family.features(table.score)
-        found = nearest_fit(family, points, _NEAR)
+        found = nearest_fit(family, points)
         if found is None:
             return cls(len(knots), (_UNDEFINED,), np.full(table.score.size, math.nan), None)
         (solution, near), notes = found, () if found[1] == 0.0 else (_PARTED,)

@@ -1,6 +1,5 @@
 """Spline recalibration: log odds that are a natural cubic spline of the score's."""
 
-from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Annotated, ClassVar, Self
@@ -102,13 +101,17 @@ def spline_family(table: Table, points: Labelled) -> tuple[tuple[float, ...], Fa
     return knots, Family(RecalibratorName.SPLINE, partial(spline_features, knots=knots))
 
 
-def nearest_fit(family: Family, points: Labelled, limits: Sequence[float]) -> tuple[Solution, float] | None:
-    """Return the curve of the largest likelihood, and which limit it was found with; None if with none.
+# How far targets are from 0 and 1, in the order in which they are tried: the labels as they are, and where a
+# curve parts them, so that none is the best, a little apart from them. Where a curve parts them only in part,
+# it still moves a little from one of these distances to the next.
+_NEAR = (0.0, 1e-8, 1e-6, 1e-4, 1e-2)
 
-    A limit is how far the targets of the fit are from 0 and 1. Limits are tried in their order until there is
-    a best curve: with a limit of 0 there is none for labels that a curve parts.
+
+def nearest_fit(family: Family, points: Labelled) -> tuple[Solution, float] | None:
+    """Return the curve of the largest likelihood, and how far its targets are from 0 and 1; None if there is
+    none.
     """
-    for limit in limits:
+    for limit in _NEAR:
         try:
             aim = Aim(FitLoss.LOG, limit, 1.0 - limit, smoothed=False, separated=False)
             return solved(family, points, aim=aim), limit

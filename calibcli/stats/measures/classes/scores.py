@@ -6,15 +6,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from calibcli.names import ClassMeasure, Target
-from calibcli.stats.bounds import Interval
+from calibcli.names import ClassMeasure
 from calibcli.stats.bounds.means import Values
-from calibcli.stats.bounds.proportion import clopper_pearson_of_a_rate
-from calibcli.stats.measures import NO_WEIGHTED_INTERVAL, ClassEstimate, effective_rows, scores
+from calibcli.stats.measures import ClassEstimate, effective_rows, scores
+from calibcli.stats.measures.bias import observed_rate
 from calibcli.stats.measures.classes.binned import ClassViews
 from calibcli.stats.measures.decompositions import observed_parts
 from calibcli.stats.measures.if_calibrated import of_mean, of_moments
 from calibcli.stats.table.classes import LossSums
+from calibcli.stats.table.grid import sums_of_scores
 
 NO_LARGEST_OF_CLASSES = (
     "no upper end: there are probabilities of exactly 0, and one of a right class makes the log loss infinite"
@@ -35,19 +35,13 @@ def accuracy(views: ClassViews) -> ClassEstimate:
         The share with its Clopper-Pearson interval for the population; none with importance weights. `null`
         is the mean of the largest probability.
     """
-    table = views.whole
-    total = float(table.weight.sum())
-    value = float(table.positive.sum()) / total
-    score_sum = table.positive * table.score_of_positive
-    score_sum = score_sum + (table.weight - table.positive) * table.score_of_negative
-    mean = float(score_sum.sum()) / total
+    table, found = views.whole, observed_rate(views.whole, confidence=views.confidence)
+    mean = float(sums_of_scores(table).sum()) / float(table.weight.sum())
     null = mean, of_mean(table, mean, np.ones_like(table.score))
-    if table.weighted:
-        because = (NO_WEIGHTED_INTERVAL,)
-        return ClassEstimate.of(ClassMeasure.ACCURACY, table, value, null=null, because=because)
-    ends = clopper_pearson_of_a_rate(table.total_positive_rows, views.rows, delta_each_side=views.delta)
-    interval = Interval(*ends, views.confidence, "Clopper-Pearson", Target.POPULATION, finite_sample=True)
-    return ClassEstimate.of(ClassMeasure.ACCURACY, table, value, interval, null=null, because=())
+    because = found.assumptions[1:]
+    return ClassEstimate.of(
+        ClassMeasure.ACCURACY, table, found.value, found.interval, null=null, because=because
+    )
 
 
 def class_log_loss(views: ClassViews) -> ClassEstimate:
