@@ -63,12 +63,13 @@ def cells_as_scores(table: GridTable) -> ScoreTable:
     )
 
 
-def without_lone_cell(table: Table) -> Table:
-    """Return a table; where all rows share one cell of a grid, with the one score that is their mean.
+# Beside so few cells the distance of the mean scores of a cell's two labels counts: that of one parts them.
+_FEW_CELLS = 32
 
-    The mean scores of its two labels would part these, which the rows do not.
-    """
-    return with_scores(table, table.score) if table.kind == "grid" and table.distinct == 1 else table
+
+def few_cells_as_scores(table: Table) -> Table:
+    """Return a table; where rows share few cells of a grid, with the mean of each as their score."""
+    return with_scores(table, table.score) if table.kind == "grid" and table.distinct <= _FEW_CELLS else table
 
 
 def _part(table: ScoreTable, counts: Integers) -> ScoreTable:

@@ -19,6 +19,7 @@ from calibcli.stats.measures.smooth import calibration_index
 from calibcli.stats.measures.u_test import u_test
 from calibcli.stats.recalibrators.logits import Intercept, Platt
 from calibcli.stats.table import ScoreTable
+from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table, grid_of
 from claims.simulation import most_misses
 from score_rows import scored, scored_table, table_of
@@ -157,8 +158,8 @@ def test_one_score_has_a_shift_and_no_slope() -> None:
     assert slope.interval is None
 
 
-def test_one_cell_of_a_grid_parts_no_labels() -> None:
-    """Rows that all share a cell are as good as of one score, though the mean scores of its labels differ."""
+def test_few_cells_of_a_grid_part_no_labels() -> None:
+    """Rows that share a cell are as good as of one score, though the mean scores of its labels differ."""
     score, label = scored(400)
     cell = grid_of(ScoreTable.from_rows(0.5 + 1e-7 + 1e-7 * score, label))
     assert cell.distinct == 1
@@ -169,6 +170,9 @@ def test_one_cell_of_a_grid_parts_no_labels() -> None:
     assert any("one score only" in text for text in slope.assumptions)
     assert u_test(cell).statistic is None
     assert calibration_index(cell, name=M.ICI).interval is None
+    two = grid_of(ScoreTable.from_rows(0.5 + 2.7e-6 * score, label))
+    assert two.distinct == 2
+    assert cox(two)[2].value == cox(with_scores(two, two.score))[2].value
 
 
 def test_certain_scores_are_limited_and_counted() -> None:
