@@ -95,8 +95,8 @@ class Entries:
         return (self.clusters[one], self.clusters[other]) if self.clusters else None
 
 
-def leaderboard(rows: RowRequest, *, options: CompareOptions) -> LeaderboardReport:
-    """Compare any number of scores with the best of them, or with the reference."""
+def leaderboard(rows: RowRequest, *, options: CompareOptions, part: bool = False) -> LeaderboardReport:
+    """Compare scores with the best of them, or with the reference; `part` if these are some of the rows."""
     columns = rows.columns
     if columns.by and columns.identity is None:
         return _of_groups(rows, options)
@@ -113,7 +113,7 @@ def leaderboard(rows: RowRequest, *, options: CompareOptions) -> LeaderboardRepo
         reference = options.reference
         if reference is not None and reference not in (columns.score, *columns.others):
             columns = replace(columns, others=(*columns.others, reference))
-        evaluation, entries = _scores(replace(rows, columns=columns), options)
+        evaluation, entries = _scores(replace(rows, columns=columns), options, part=part)
         positive = None
         if columns.on_missing is not OnMissing.PAIRWISE:
             positive = evaluation.table.total_positive_rows / evaluation.table.total_rows
@@ -222,10 +222,9 @@ def _in_group(rows: RowRequest, group: Group, *, options: CompareOptions) -> Lea
     for number in dict.fromkeys((number_of(value), None)):
         where = Condition(by, Sign.EQUAL, (Literal(value, number),), text)
         chosen = replace(rows.columns.rows, where=(*rows.columns.rows.where, where))
-        with suppress(InputProblem, EmptyTable):
-            found = leaderboard(
-                replace(rows, columns=replace(rows.columns, by=(), rows=chosen)), options=options
-            )
+        with suppress(InputProblem):
+            inside = replace(rows, columns=replace(rows.columns, by=(), rows=chosen))
+            found = leaderboard(inside, options=options, part=True)
             if _rows_of(found) == group.table.total_rows:
                 return found
     msg = f"the rows of {text} cannot be chosen by themselves"
@@ -241,7 +240,7 @@ def _of_models(columns: Columns, options: CompareOptions) -> CompareOptions:
     return replace(options, metrics=tuple(dict.fromkeys(requested)) or None)
 
 
-def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entries]:
+def _scores(rows: RowRequest, options: CompareOptions, *, part: bool) -> tuple[Gathered, Entries]:
     """Read score columns side by side, with the differences of their losses row by row."""
     columns, gather_request = rows.columns, gather_request_of(rows)
     keys = (RAW, *gather_request.columns)
@@ -257,7 +256,7 @@ def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entrie
         gather_request = replace(
             gather_request, columns={**gather_request.columns, **dict.fromkeys(where, place)}, where=where
         )
-    requested = replace(gather_request, pairs=pairs, ranked=options.ranked)
+    requested = replace(gather_request, pairs=pairs, ranked=options.ranked, part=part)
     evaluation = read_evaluation(rows, requested)
     sums = dict(zip(pairs, evaluation.extras.paired, strict=True))
     views = dict(zip(keys, views_of(evaluation), strict=True))

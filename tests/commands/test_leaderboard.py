@@ -575,6 +575,10 @@ def test_groups_stand_in_the_order_of_their_numbers_or_of_time(forecasts: str) -
     for names in (["+24h", "+72h", "+120h"], ["9", "48", "120"], ["Dec-23", "Feb-24", "Apr-24"]):
         found = calibcli.compare(frame.assign(part=[names[row % 3] for row in range(ROWS)]), **ask)
         assert [*found.groups] == names
+        # As of rain by its name, in groups without any.
+        words = np.where(frame["rain"] & (np.arange(ROWS) % 3 > 0), "wet", "dry")
+        named = frame.assign(part=[names[row % 3] for row in range(ROWS)], rain=words)
+        assert [*calibcli.compare(named, positive="wet", **ask).groups] == names
         assert f"In part {names[0]}, {names[1]} and {names[2]}" in found.text()
 
 
