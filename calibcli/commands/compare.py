@@ -142,8 +142,8 @@ def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], reque
     if MeasureName.OBSERVED_RATE in (requested.metrics or ()) and not columns.by:
         msg = "observed_rate is the share of label 1, which is the same for every score of the same rows"
         raise UsageProblem(msg, "compare models in rows with --by and --id, or ask for another measure")
-    said = {"by": columns.by, "reference": requested.reference, "cluster": columns.cluster}
-    named = next((name for name, value in said.items() if value), None)
+    said = {"by": columns.by or None, "reference": requested.reference, "cluster": columns.cluster}
+    named = next((name for name, value in said.items() if value is not None), None)
     if artifacts and named is not None:
         msg = f"--{named} compares scores as they are, and --artifact recalibrates them"
         hint = "leave out one of them, or `apply` the artifact first and compare the column that it adds"

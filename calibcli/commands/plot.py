@@ -27,6 +27,9 @@ _OF_SEGMENTS = (K.SEGMENTS, K.HEATMAP)
 # Curves of which there is a simultaneous band, whatever the smoother.
 _WITH_BANDS = (K.SMOOTH, K.ISOTONIC, K.RESIDUAL)
 
+# Pictures without an interval of their own.
+_WITHOUT_INTERVALS = (K.CUMULATIVE, K.MCB_DSC)
+
 _OF_RELIABILITY = (K.SMOOTH, K.BINNED, K.COMPARE, K.GROUPS, K.CLASSES)
 
 
@@ -129,6 +132,8 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
                 f"pass {'one of them' if meant[1:] else 'it'}, or leave --{option} out",
                 option,
             )
+    if kind in _WITHOUT_INTERVALS and "confidence" in options_given(options):
+        _refuse(f"--confidence has no effect on --kind {kind.value}", "leave it out", "confidence")
     if kind is not None and not kind.facts.bins:
         for option, value in (("--bins", options.bins), ("--binning", options.binning)):
             if value is not None:

@@ -222,7 +222,7 @@ def bins_of_gate(
     if bins is None:
         return None, binning, ()
     counted = bins.strip().isdecimal() if isinstance(bins, str) else isinstance(bins, Integral)
-    if counted and binning is not Binning.ATOMS:
+    if counted and not isinstance(bins, bool) and binning is not Binning.ATOMS:
         return int(bins), binning, ()  # type: ignore[arg-type]
     if binning is not None and (counted or binning is not Binning.ATOMS):
         shown = bins if isinstance(bins, str | Integral) else "of values"
@@ -230,7 +230,7 @@ def bins_of_gate(
         raise IdleOption(msg, "leave out one of them", options=("binning", "bins"))
     if isinstance(bins, str) and bins.strip().lower() == "none":
         return None, Binning.ATOMS, ()
-    if isinstance(bins, str) and not {",", "."} & {*bins}:
+    if isinstance(bins, bool) or (isinstance(bins, str) and not {",", "."} & {*bins}):
         msg = f"{bins!r} bins"
         raise UsageProblem(msg, _TAKES)
     values = measuring.numbers_of(bins, what="--bins", hint=_TAKES) or ()

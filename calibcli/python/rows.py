@@ -93,7 +93,7 @@ class ColumnCollector:
         named = isinstance(values, list | tuple) and all(isinstance(one, str) for one in values)
         if named and self.names_are_columns:
             return tuple(values)  # type: ignore[arg-type]
-        return tuple(filter(None, [self.named(values, role)]))
+        return (cast("str", self.named(values, role)),)
 
     def join(self, column: ArrowColumn, name: str, *, nameless: bool = False) -> str:
         """Add a column under a name that is free, and return the name."""

@@ -141,9 +141,10 @@ def test_bins_of_a_gate_are_a_number_none_or_values() -> None:
     assert bins_of_gate("None", None) == (None, Binning.ATOMS, ())
     assert bins_of_gate("0.2, 0.01,0.2", None) == (None, Binning.ATOMS, (0.01, 0.2))
     assert bins_of_gate([0.5], Binning.ATOMS) == (None, Binning.ATOMS, (0.5,))
-    for text, binning in (("many", None), ("none", Binning.EQUAL_WIDTH), ([0.5], Binning.EQUAL_WIDTH)):
+    wrong = (("many", None), (True, None), ("none", Binning.EQUAL_WIDTH), ([0.5], Binning.EQUAL_WIDTH))
+    for said, binning in wrong:
         with pytest.raises(UsageProblem):
-            bins_of_gate(text, binning)
+            bins_of_gate(said, binning)
 
 
 def test_bins_are_read_by_what_is_said_to_have_some() -> None:

@@ -647,6 +647,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     # Pictures.
     (2, f"{PLOT} --compare cal.json --artifact cal.json", "--artifact is there as well", " "),
     (2, f"{PLOT} --compare cal.json --kind binned", "--kind binned is there as well", " "),
+    (2, f"{DRAWN} --kind cumulative --confidence 0.9", "--confidence has no effect on --kind cumulative", ""),
     (2, f"{PLOT} --kind cumulative --axis logit", "has no effect on --kind cumulative", " "),
     (2, f"{PLOT} --kind compare", "nothing to compare with", " "),
     *(
@@ -721,6 +722,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
         (2, f"compare {MANY} {words} --id old", "--id matches the rows of models", "with --by")
         for words in ("--artifact cal.json", "-s old --reference old", "-s old --on-missing pairwise")
     ),
+    (3, f"compare {MANY} -s old --reference ''", "there is no column ''", ""),
     (2, f"measure {ZOO} --sort name", "--sort without groups", "--by"),
     (2, f"measure {ZOO} --view one-vs-rest --class ant --min-group-rows 9", "--min-group-rows without", ""),
     (2, "report t.csv -o r.html --max-ece 0.1 --allow-fit-rows", "--allow-fit-rows without --artifact", ""),
