@@ -331,6 +331,15 @@ class ViewName(StrEnum):
     TOP_LABEL = "top-label"
     ONE_VS_REST = "one-vs-rest"
 
+    @classmethod
+    def _missing_(cls, value: object) -> "ViewName | None":
+        """Return the view that is also called so."""
+        return cls(VIEW_ALIASES[value]) if isinstance(value, str) and value in VIEW_ALIASES else None
+
+
+VIEW_ALIASES = {"ovr": "one-vs-rest"}
+"""What other packages call a view."""
+
 
 class OnSum(StrEnum):
     """What to do with rows whose probabilities do not sum to one; only `apply` writes null for them."""

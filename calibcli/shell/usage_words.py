@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from calibcli.names import ClassMeasure, MeasureName, ViewName
+from calibcli.names import VIEW_ALIASES, ClassMeasure, MeasureName
 from calibcli.options.declaring import FEW_NAMES, nearest, said_otherwise
 
 _CHOICE = r"(?:Value error, )?'(?P<value>.*)' is not one of (?P<names>'.*')\.?"
@@ -58,7 +58,7 @@ def called_otherwise(option: str) -> dict[str, str]:
 
             return KIND_ALIASES
         case "--view":
-            return {"ovr": ViewName.ONE_VS_REST.value}
+            return VIEW_ALIASES
     return {}
 
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import calibcli
 from calibcli.data.fragments import kinds_as_read, list_fragments
 from calibcli.documents.artifact import artifact_text
 from calibcli.names import Compression, DocumentKind
@@ -579,3 +580,5 @@ def test_views_go_by_their_short_name(run: Run, tmp_path: Path) -> None:
     line = ("measure", rows, "--probs", "p_*", "-y", "label", "--json", "-m", "ece")
     assert run(*line, "--view", "ovr").out == run(*line, "--view", "one-vs-rest").out != ""
     assert run(*line, "--view=ovr").code == 0
+    views = [calibcli.measure(str(rows), probs="p_*", view=one).to_dict() for one in ("ovr", "one-vs-rest")]
+    assert views[0] == views[1]
