@@ -13,7 +13,14 @@ from calibcli.documents.artifact import ClassArtifact, GroupArtifact
 from calibcli.errors import UsageProblem
 from calibcli.names import NEW_COLUMN, OnMissing, OnRange, OnSum, OnUnseen
 from calibcli.options.rows import SeveralClasses, names_of
-from calibcli.python.frames import FRAME, columns_of_frame, rows_of_frame, settled, with_added_columns
+from calibcli.python.frames import (
+    FRAME,
+    columns_of_frame,
+    is_frame,
+    rows_of_frame,
+    settled,
+    with_added_columns,
+)
 from calibcli.python.problems import reads_documents, warn_of
 from calibcli.python.recalibrator import (
     Recalibrator,
@@ -121,9 +128,7 @@ def apply(
         UsageProblem: If a new column has the name of another, or files are given: `calibcli apply` writes
         those.
     """
-    from calibcli.python.frames import collected, is_frame
-
-    recalibrator, rows = recalibrator_of(artifact), collected(rows)
+    recalibrator, rows = recalibrator_of(artifact), settled(rows)
     name, (prior, called) = text_of(name, "name"), typed(prior, classes)
     columns = None if probs is None else names_given(probs, "probs")
     if paths_of(rows) is not None:
@@ -164,8 +169,7 @@ def _frame_with_added_columns(
     classes: "tuple[str | Sequence[str] | None, str | Sequence[str] | None]",
     by: str | None,
 ) -> Any:  # noqa: ANN401
-    frame = settled(rows)
-    fragment = rows_in_memory(FRAME, rows_of_frame(frame), columns_of_frame(frame))
+    fragment = rows_in_memory(FRAME, rows_of_frame(rows), columns_of_frame(rows))
     header, loaded = MemoryReader(fragment).header(), request.loaded
     if isinstance(loaded, ClassArtifact):
         if request.columns.score is not None:
@@ -186,4 +190,4 @@ def _frame_with_added_columns(
         msg = f"column {predictor.resolved.score!r} cannot be both score and group"
         raise UsageProblem(msg, "name another column with --score or --by")
     warn_of(predictor.resolved.other_than_fitted)
-    return with_added_columns(frame, columns_added(predictor, fragment))
+    return with_added_columns(rows, columns_added(predictor, fragment))

@@ -308,16 +308,14 @@ def is_array(rows: object) -> bool:
     return any(hasattr(rows, one) for one in arrays) and not frame
 
 
-def collected(rows: object) -> object:
-    """Return a lazy frame of polars as the frame that it describes, and anything else as it is."""
-    lazy = _maker(rows) == "polars" and type(rows).__name__ == "LazyFrame"
-    found: object = cast("Any", rows).collect() if lazy else rows
-    return found
-
-
-def settled(rows: Any) -> Any:  # noqa: ANN401 - a frame of any make
-    """Return a frame that can be looked at twice: what is a stream of batches becomes a table of Arrow."""
-    return rows if isinstance(rows, Mapping) or _is_pandas(rows) or _is_polars(rows) else _table(rows)
+def settled(rows: Any) -> Any:  # noqa: ANN401 - a frame of any make, or arrays
+    """Return a frame that can be looked at twice: a lazy one of polars is worked out, and what is a stream of
+    batches becomes a table of Arrow.
+    """
+    if _maker(rows) == "polars" and type(rows).__name__ == "LazyFrame":
+        return rows.collect()
+    held = isinstance(rows, Mapping) or _is_pandas(rows) or _is_polars(rows)
+    return rows if held or not is_frame(rows) else _table(rows)
 
 
 def columns_of_frame(rows: Any) -> Columns:  # noqa: ANN401 - a frame of any make

@@ -168,14 +168,13 @@ def _values_given(
     values: object, artifact: SegmentArtifact, *, scores: object, rows: int
 ) -> dict[str, ArrowColumn]:
     """Return the columns that a map looks at, under names that no score has."""
-    listed = ", ".join(artifact.names)
-    if values is None or not frames.is_frame(values):
-        msg = f"the map looks at {listed} beside the score, and they are not given"
+    held = frames.settled(values)
+    if not frames.is_frame(held):
+        msg = f"the map looks at {', '.join(artifact.names)} beside the score, and they are not given"
         raise UsageProblem(
             msg, "pass them as a frame or a mapping with on=, or a frame of all to calibcli.apply"
         )
-    frames.refuse_misaligned({SCORES: scores, "on": values})
-    held = frames.settled(values)
+    frames.refuse_misaligned({SCORES: scores, "on": held})
     if (count := frames.rows_of_frame(held)) != rows:
         msg = f"on has {count:,} rows for {rows:,} scores"
         raise UsageProblem(msg, "give every score its values")
@@ -198,12 +197,11 @@ def predicted_rows(
     several = SeveralClasses(_PROBS, on_sum=on_sum)
     whole = replace(requested, scale=requested.scale or artifact.scale, several=several)
     change = ClassMap(artifact, name)
-    rows = frames.collected(rows)
+    rows = frames.settled(rows)
     if frames.is_frame(rows):
         if classes is not None:
             msg = "--classes names the columns of an array, and those of a frame have names"
             raise UsageProblem(msg, "leave it out, or pass `calibcli.apply` the frame and --probs as well")
-        rows = frames.settled(rows)
         columns = frames.columns_of_frame(rows)
         found = columns_of_classes(
             artifact.classes, whole, Header(tuple(columns), frames.FRAME), lists=(), fitted=artifact.columns

@@ -52,18 +52,16 @@ class ColumnCollector:
 
     def take_frame(self, frame: object) -> None:
         """Take all columns of a frame; those that are never read cost nothing."""
-        held = frames.settled(frame)
-        self._align(held, frames.FRAME)
-        self.name, self.rows = frames.FRAME, frames.rows_of_frame(held)
-        self.columns = frames.columns_of_frame(held)
+        self._align(frame, frames.FRAME)
+        self.name, self.rows = frames.FRAME, frames.rows_of_frame(frame)
+        self.columns = frames.columns_of_frame(frame)
 
     def take_lists(self, rows: object) -> str | None:
         """Take probabilities of classes as a column of lists, and return its name; None for scores."""
-        held = frames.settled(rows) if frames.is_frame(rows) else rows
-        lists = frames.lists_given(_side_by_side(held) if frames.is_frame(rows) else rows, what=_PROBS)
+        lists = frames.lists_given(_side_by_side(rows) if frames.is_frame(rows) else rows, what=_PROBS)
         if lists is None:
             return None
-        self._align(held, _PROBS)
+        self._align(rows, _PROBS)
         return self.join(lists, _PROBS, nameless=True)
 
     def named(self, values: object, role: str) -> str | None:
@@ -85,8 +83,8 @@ class ColumnCollector:
         """Return the names of the columns that values are in: names, one array, or arrays by name."""
         if values is None:
             return ()
-        if isinstance(values, Mapping) or frames.is_frame(values):
-            held = frames.settled(values)
+        held = frames.settled(values)
+        if frames.is_frame(held):
             frames.rows_of_frame(held)
             self._align(held, role)
             return tuple(self.join(column(), name) for name, column in frames.columns_of_frame(held).items())
@@ -160,8 +158,7 @@ def inputs_of(
     rows: object, labels: object, said: Mapping[str, Any], *, labelled: bool = True, two: bool = False
 ) -> tuple[Inputs, dict[str, Any]]:
     """Return the rows of a call, and what was said of them with names of columns in the place of values."""
-    # A lazy frame is worked out once, however often its columns are looked at.
-    rows, values = frames.collected(rows), dict(said)
+    rows, values = frames.settled(rows), dict(said)
     collector = ColumnCollector(names_are_columns=True)
     values["probs"] = probs_of(values.get("probs"))
     inputs = () if rows is None else paths_of(rows)
@@ -173,7 +170,7 @@ def inputs_of(
         collector.names_are_columns = False
         values["probs"] = collector.take_lists(rows)
         if values["probs"] is not None:
-            names = tuple(frames.columns_of_frame(frames.settled(rows))) if frames.is_frame(rows) else None
+            names = tuple(frames.columns_of_frame(rows)) if frames.is_frame(rows) else None
             values["classes"] = values.get("classes") or names
         elif labelled:
             values["score"] = collector.named(rows, "score")

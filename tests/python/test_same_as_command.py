@@ -228,6 +228,16 @@ class Exchanged:
         return self._values.__dlpack_device__()
 
 
+class Streamed:
+    """A frame that can be read once."""
+
+    def __init__(self, rows: "np.ndarray[Any, Any]") -> None:
+        self._streams = [pa.table(dict(zip("abc", rows.T, strict=True))).__arrow_c_stream__()]
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._streams.pop()
+
+
 LISTS: dict[str, Callable[["np.ndarray[Any, Any]"], Any]] = {
     "DLPack": Exchanged,
     "Arrow": lambda rows: pa.array(rows.tolist()),
@@ -237,6 +247,7 @@ LISTS: dict[str, Callable[["np.ndarray[Any, Any]"], Any]] = {
     "polars": lambda rows: pl.Series(rows.tolist()),
     "polars of width 3": lambda rows: pl.Series(rows.tolist(), dtype=pl.Array(pl.Float64, 3)),
     "lazy": lambda rows: pl.LazyFrame(rows, schema=["a", "b", "c"]),
+    "stream": Streamed,
 }
 
 
@@ -246,13 +257,14 @@ def test_rows_of_several_classes_are_read_and_repaired_whatever_holds_them(make:
     generator = np.random.default_rng(3)
     matrix, named = generator.dirichlet([1.0, 2.0, 0.5], 60), ["a", "b", "c"]
     label = np.array(named)[(matrix.cumsum(1) > generator.random((60, 1))).argmax(1)]
-    fitted, given = calibcli.fit(matrix, label, classes=named), LISTS[make](matrix)
-    asked: dict[str, Any] = {} if make == "lazy" else {"classes": named}
-    assert calibcli.fit(given, label, **asked).to_json() == fitted.to_json()
+    fitted, frame = calibcli.fit(matrix, label, classes=named), make in {"lazy", "stream"}
+    asked: dict[str, Any] = {} if frame else {"classes": named}
+    assert calibcli.fit(LISTS[make](matrix), label, **asked).to_json() == fitted.to_json()
     expected = calibcli.measure(matrix, label, classes=named, metric=FEW).to_dict()
-    assert calibcli.measure(given, label, **asked, metric=FEW).to_dict() == expected
+    assert calibcli.measure(LISTS[make](matrix), label, **asked, metric=FEW).to_dict() == expected
+    given = LISTS[make](matrix)
     expected, found = fitted.predict(matrix), fitted.predict(given)
-    assert np.array_equal(np.array(found if make == "lazy" else list(map(_plain, found))), expected)
+    assert np.array_equal(np.array(found if frame else list(map(_plain, found))), expected)
     if isinstance(given, pd.Series):
         assert found.index.equals(given.index)
     if make == "DLPack":
