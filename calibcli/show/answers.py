@@ -206,7 +206,7 @@ def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
     few = any(one.startswith(_TOO_FEW) for one in ici.assumptions)
     wrong = "Too few events to tell" if few else unshown(MeasureName.ICI)
     wrong = "Not met, because a lower level is not met" if failed else wrong
-    wrong = "The flexible calibration curve departs from the diagonal" if _beyond_zero(ici) > 0 else wrong
+    wrong = "The flexible calibration curve departs from the diagonal" if _shows_error(ici) else wrong
     return [
         f"Mean calibration{of}: {mean}",
         f"Weak calibration{of}: {weak}",
@@ -327,7 +327,7 @@ def _errors(report: "MeasureReport") -> list[str]:
 
 def _unplaced(report: "MeasureReport", size: "Estimated | None", off: str) -> list[str]:
     """Return that scores are miscalibrated, but not where, or that it could not be shown."""
-    shown = next((one for one in report.measures if one.name in _ERRORS and _beyond_zero(one) > 0), None)
+    shown = next(filter(_shows_error, report.measures), None)
     tested = _tested(report)
     if shown is None and not tested:
         beyond = next((one for one in report.measures if _beyond_chance(one)), None)
@@ -419,12 +419,10 @@ def _first(report: "MeasureReport") -> list[str]:
     return [f"{capital(_number(first))}{chance}."]
 
 
-def _beyond_zero(estimate: "Estimated | None") -> int:
-    """Return on which side of 0 an interval lies; 0 where it holds 0 or there is none."""
-    if estimate is None or estimate.interval is None:
-        return 0
-    lower, upper = estimate.interval.ends
-    return int(lower > 0.0) - int(upper < 0.0)
+def _shows_error(one: "Estimated | None") -> bool:
+    """Whether the interval of an error, which calibrated scores have none of, lies above 0."""
+    interval = None if one is None or one.name not in _ERRORS else one.interval
+    return interval is not None and interval.ends[0] > 0.0
 
 
 def _ends(one: "Estimated") -> str:
@@ -509,7 +507,7 @@ def _worst(
         by = "" if report.selected else f" by {' or '.join(map(field_name, _OF_GROUPS))}"
         return "" if told else f"{many} none by itself is shown to be miscalibrated{by}."
     errors = [one for key in keys for one in report.slices[key].measures if one.name is worst.measure]
-    shown = sum(_beyond_zero(one) > 0 for one in errors)
+    shown = sum(map(_shows_error, errors))
     if at_least is not None:
         shown = sum(bound > 0.0 for bound in at_least.values())
     are = agreeing(shown, "is")
@@ -568,9 +566,7 @@ def _groups(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> s
         ways: dict[str, list[str]] = {}
         for key in groups.measured:
             found = next((found for found in report.slices[key].measures if found.name is one.name), None)
-            way = _way(found) or (
-                "scores are miscalibrated" if one.name in _ERRORS and _beyond_zero(found) > 0 else ""
-            )
+            way = _way(found) or ("scores are miscalibrated" if _shows_error(found) else "")
             if way:
                 ways.setdefault(way, []).append(key)
         if ways:
