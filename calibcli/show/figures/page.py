@@ -268,8 +268,9 @@ SMALL_PRINT = "small print"
 # Points on a page of scale 1.
 TITLE, HEADLINE, LINE, KEY, FOOT, HEADING, LABEL, TICK, COUNT = 11.5, 10.0, 8.5, 7.5, 7.0, 8.5, 9.5, 8.5, 6.5
 
-# Share of a slide's width for the text beside the picture.
+# Share of a slide's width for the text beside the picture, and sizes of the small print that are tried there.
 _BESIDE = 0.34
+_SMALLER = (1.0, 0.9, 0.8, 0.7, 0.6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,8 +344,14 @@ class _Layout:
         for line, size, colour, step in self._head(room):
             write(figure, (x, y), line, size=size, colour=colour)
             y -= step
-        self._write_key(figure, self._key_rows(room), (x, y - inch(0.1)))
-        self._write_small(figure, self._small(room), x)
+        rows, y = self._key_rows(room), y - inch(0.1)
+        self._write_key(figure, rows, (x, y))
+        y -= inch(_KEY * len(rows))
+        # As large as there is room for below the key.
+        every = ((part, self._small(room, part)) for part in _SMALLER)
+        fits = (one for one in every if inch(_EDGE + one[0] * _FOOT * len(one[1])) <= y)
+        part, small = next(fits, (_SMALLER[-1], self._small(room, _SMALLER[-1])))
+        self._write_small(figure, small, x, part)
         return figure, frame
 
     def _frame_beside(self, top: float) -> _Frame:
@@ -412,8 +419,8 @@ class _Layout:
             lines += [(line, look.points(size), colour, look.inches(step)) for line in parts]
         return lines
 
-    def _small(self, room: float) -> list[str]:
-        words, size = self.words, self.look.points(FOOT)
+    def _small(self, room: float, part: float = 1.0) -> list[str]:
+        words, size = self.words, self.look.points(part * FOOT)
         return [line for part in words.foot for line in wrapped(words.named(part), size, room)]
 
     def _key_rows(self, room: float) -> list[list[Entry]]:
@@ -465,11 +472,11 @@ class _Layout:
             key.set_in_layout(False)
             y -= self.look.inches(_KEY)
 
-    def _write_small(self, figure: Figure, small: list[str], x: float) -> None:
+    def _write_small(self, figure: Figure, small: list[str], x: float, part: float = 1.0) -> None:
         look = self.look
         for index, line in enumerate(reversed(small)):
-            place = x, look.inches(_EDGE + _FOOT * (index + 1))
-            text = write(figure, place, line, size=look.points(FOOT), colour=look.palette.faint)
+            place = x, look.inches(_EDGE + part * _FOOT * (index + 1))
+            text = write(figure, place, line, size=look.points(part * FOOT), colour=look.palette.faint)
             text.set_label(SMALL_PRINT)
 
 

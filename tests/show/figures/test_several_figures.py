@@ -97,6 +97,13 @@ def test_no_text_lies_over_another(
     assert clashes(figure_of(picture, WORDS, look=look_of(*look), scale=scale)) == []
 
 
+def test_small_print_of_a_slide_is_as_small_as_it_takes() -> None:
+    """Where names make caption and key long, it stands below them in smaller letters, and lay over them."""
+    words = replace(WORDS, caption=("a_very_long_name " * 7, *WORDS.caption[1:]))
+    figure = figure_of(several(K.RISK_COVERAGE, 9, 300), words, look=look_of(FigureSize.SLIDE))
+    assert clashes(figure) == []
+
+
 @pytest.mark.untraced
 @pytest.mark.parametrize(
     ("count", "look", "same"),
