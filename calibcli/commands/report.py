@@ -160,6 +160,12 @@ def _full_report(request: ReportRequest, options: MeasureOptions, gate: VerifyOp
             class_measures=tuple(dict.fromkeys((*extras.class_measures, *of_classes))),
         ),
     )
+    of_first = {"the verdict": gate is not None, "segments": segmented}
+    named = " and ".join(name for name, is_so in of_first.items() if is_so)
+    if named and (further := len(evaluation.resolved.further)):
+        are = "are" if segmented else "is"
+        said = f"{named} {are} of {evaluation.input.score!r} alone, the first of {further + 1} scores"
+        evaluation = replace(evaluation, notes=(*evaluation.notes, said))
     requested, cut = request.segments, None
     if segmented:
         cut = segments_in(evaluation, request, requested.cut)

@@ -88,6 +88,17 @@ def test_rules_of_classes_need_not_be_among_what_is_measured(run: Run, tmp_path:
     assert "PASS" in run("report", zoo, "--probs", "p_*", "-y", "label", *words, "-o", page, code=0).err
 
 
+@pytest.mark.usefixtures("one_picture")
+def test_a_verdict_says_which_of_several_scores_it_is_of(run: Run, small: Path, tmp_path: Path) -> None:
+    """At the top of the page, and on the terminal."""
+    small.write_text(small.read_text().replace("score,", "site,other,score,").replace("\n0", "\na,0.9,0"))
+    words = ("-s", "score", "-s", "other", "--max-ece", "0.9", "--on", "site", "--min-segment-rows", "1")
+    ran = run("report", small, *words, "-o", tmp_path / "page.html")
+    said = "the verdict and segments are of 'score' alone, the first of 2 scores"
+    assert said in ran.err
+    assert said in " ".join(words for _, words in Page((tmp_path / "page.html").read_text()).words)
+
+
 def test_large_files_are_not_read_for_a_digest(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files have digests up to a size all together, and none beyond; a stream has none."""
     names = [str(small)]
