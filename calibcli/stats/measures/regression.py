@@ -16,7 +16,6 @@ from calibcli.stats.measures.scores import entropy
 from calibcli.stats.numerics import Booleans, Floats, crossing, student_quantile, summed_products
 from calibcli.stats.recalibrators import newton
 from calibcli.stats.recalibrators.logistic import Solution, solved
-from calibcli.stats.table.derived import few_cells_as_scores
 from calibcli.stats.table.grid import Table, open_variance
 from calibcli.values import dataclass
 
@@ -208,7 +207,6 @@ def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) ->
         Royall & Tsou (2003), JRSS-B 65, for the adjusted likelihood; Long & Ervin (2000), American
         Statistician 54, for the variance (HC3).
     """
-    table = few_cells_as_scores(table)
     points, limited = newton.Labelled.of(table), newton.limited_rows(table)
     because = [HELD_OUT, "of the line that fits best, whether or not the truth is on it"]
     because += limited_words(limited)

@@ -18,7 +18,6 @@ from calibcli.stats.numerics import Floats, Integers, stream
 from calibcli.stats.recalibrators.logistic import solved
 from calibcli.stats.recalibrators.newton import Aim, Labelled, logistic, logit
 from calibcli.stats.recalibrators.spline import nearest_fit, spline_family
-from calibcli.stats.table.derived import few_cells_as_scores
 from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals
 from calibcli.values import dataclass
 
@@ -165,7 +164,6 @@ class _Curve:
     @classmethod
     def of(cls, table: Table, *, draws: int, seed: int) -> "_Curve":
         """Fit the spline; a straight line or a constant where there are few scores."""
-        table = few_cells_as_scores(table)
         points = Labelled.of(table)
         knots, family = spline_family(table, points)
         features = family.features(table.score)

@@ -20,7 +20,6 @@ from calibcli.stats.recalibrators.newton import (
 )
 from calibcli.stats.table import Floats, Indices, Integers
 from calibcli.stats.table.bins import segment_sums
-from calibcli.stats.table.derived import few_cells_as_scores
 from calibcli.stats.table.grid import Table, open_variance
 from calibcli.values import dataclass
 
@@ -51,7 +50,6 @@ def u_test(table: Table) -> TestResult:
     References:
         Cox (1958), Biometrika 45; Miller, Hui & Tierney (1991), Statistics in Medicine 10.
     """
-    table = few_cells_as_scores(table)
     points = Labelled.of(table)
     if not ((points.score > 0.0) & (points.score < 1.0)).any():
         return TestResult.undefined(TestName.U, CERTAIN)

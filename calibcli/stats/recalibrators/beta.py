@@ -130,7 +130,7 @@ class Beta(LogitMap):
         """
         require_both_labels(table)
         form, points = options.form, newton.Labelled.of(table)
-        _require_scores(form, points)
+        _require_scores(form, points, table)
         centred = form in (BetaForm.AB, BetaForm.A)
         separated = (newton.parted_at_zero if centred else newton.parted_upwards)(*points.logits)
         family = newton.Family(RecalibratorName.BETA, partial(features_of, form=form))
@@ -199,7 +199,7 @@ def _abc(form: BetaForm, coefficients: tuple[float, ...]) -> tuple[float, float,
     return a, b, (a - b) * _LN2
 
 
-def _require_scores(form: BetaForm, points: newton.Labelled) -> None:
+def _require_scores(form: BetaForm, points: newton.Labelled, table: Table) -> None:
     """Refuse scores too few of which differ after the logit for the coefficients to be told apart."""
     z = np.unique(newton.logit(points.score))
     least, other = {
@@ -213,4 +213,4 @@ def _require_scores(form: BetaForm, points: newton.Labelled) -> None:
         msg = f"beta calibration of form {form.value} needs {least} distinct scores{other}, and there "
         msg += "is 1" if found == 1 else f"are {found}"
         enough = form is BetaForm.ABM and found == 2
-        raise NotConverged(msg, "use --beta-form am" if enough else newton.ALIKE)
+        raise newton.too_few(msg, table, "use --beta-form am" if enough else newton.ALIKE)

@@ -271,11 +271,15 @@ class Aim:
         return np.where(label, self.positive, self.negative)
 
 
+_FEW_CELLS = 32
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Labelled:
     """The points of a table, label 0 first, without those of no weight.
 
-    On a grid table a cell gives two, the mean scores of its labels.
+    On a grid table a cell gives two, at the mean scores of its labels; where cells are few, both at the mean
+    score of its rows: there it counts how far the others are apart, and those of one cell part the labels.
     """
 
     score: Floats
@@ -287,7 +291,9 @@ class Labelled:
         negative = np.maximum(table.weight - table.positive, 0.0)
         weight = np.concatenate((negative, table.positive))
         label = np.repeat([False, True], negative.size)
-        score = np.concatenate((table.score_of_negative, table.score_of_positive))
+        few = table.distinct <= _FEW_CELLS
+        either = (table.score,) * 2 if few else (table.score_of_negative, table.score_of_positive)
+        score = np.concatenate(either)
         kept = weight > 0.0
         return cls(score[kept], label[kept], weight[kept])
 
@@ -357,7 +363,14 @@ def require_distinct(method: RecalibratorName, points: Labelled, *, table: Table
         return
     there = f"all {table.total_rows:,} rows share one" if found == 1 else f"there are {found}"
     msg = f"a {method.value} fit needs {_WORDS[least]} distinct scores, and {there}"
-    raise NotConverged(msg, ALIKE)
+    raise too_few(msg, table)
+
+
+def too_few(msg: str, table: Table, hint: str = ALIKE) -> NotConverged:
+    """Return that scores do not differ enough, which rounding may be to blame for."""
+    if table.kind == "grid":
+        msg, hint = f"{msg}, as rounded to fit in memory", "pass --exact to keep every distinct score"
+    return NotConverged(msg, hint)
 
 
 # A feature whose own part is smaller than this share of it is a combination of those before.

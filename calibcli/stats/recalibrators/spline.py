@@ -194,8 +194,7 @@ class Spline(LogitMap):
 def knots_of(table: Table, rows: Rows | None) -> tuple[float, ...]:
     """Return the knots: logits of as many quantiles of the scores as differ, 5 at most.
 
-    Where all quantiles meet, in one row that outweighs the rest by far or in one cell, they are the ends of
-    the points.
+    Where all quantiles meet, in one row that outweighs the rest by far, they are the ends of the points.
     """
     found = (_quantiles(table, np.array(shares), rows=rows) for shares in _SHARES)
     enough = (knots for knots, shares in zip(found, _SHARES, strict=True) if len(knots) == len(shares))

@@ -49,7 +49,7 @@ def draw_folds(table: Table, folds: int, *, generator: np.random.Generator) -> l
     if rows > _MOST_ROWS:
         msg = f"{rows:,} rows are too many to share out at random (at most {_MOST_ROWS:,})"
         raise InputProblem(msg, "choose on a sample of the rows, or name a column with --group")
-    exact = cells_as_scores(table) if isinstance(table, GridTable) else table
+    exact = with_scores(table, table.score) if isinstance(table, GridTable) else table
     return split_table(exact, folds, generator=generator)
 
 
@@ -61,15 +61,6 @@ def cells_as_scores(table: GridTable) -> ScoreTable:
     return ScoreTable.from_rows(
         score, label, Weighing(counts=np.concatenate((negative, table.positive_rows)))
     )
-
-
-# Beside so few cells the distance of the mean scores of a cell's two labels counts: that of one parts them.
-_FEW_CELLS = 32
-
-
-def few_cells_as_scores(table: Table) -> Table:
-    """Return a table; where rows share few cells of a grid, with the mean of each as their score."""
-    return with_scores(table, table.score) if table.kind == "grid" and table.distinct <= _FEW_CELLS else table
 
 
 def _part(table: ScoreTable, counts: Integers) -> ScoreTable:

@@ -15,7 +15,6 @@ from calibcli.stats.recalibrators.logits import Platt
 from calibcli.stats.recalibrators.newton import logit
 from calibcli.stats.recalibrators.spline import Spline, falls, knots_of, natural, slopes_at_knots
 from calibcli.stats.table import ScoreTable, Weighing
-from calibcli.stats.table.grid import grid_of
 
 RECORD = Record(FitLoss.LOG, smoothed=False, separated=False, limited_rows=0, steps=1, gradient=0.0)
 levels = st.floats(-5.0, 5.0)
@@ -93,16 +92,6 @@ def test_a_row_that_outweighs_the_rest_leaves_a_straight_line(most: float) -> No
     else:
         with pytest.raises(NotConverged):
             Spline.fit(table)
-
-
-def test_one_cell_whose_rows_cannot_be_seen_leaves_a_straight_line() -> None:
-    """The two points of the cell are its knots."""
-    score = 0.5000001 + 1e-8 * np.arange(7)
-    table = grid_of(ScoreTable.from_rows(score, np.array([0, 1, 0, 0, 1, 1, 1], bool)))
-    assert table.distinct == 1
-    line = Spline.fit(table, options=FitOptions(smooth_targets=True))
-    assert len(line.knots) == 2
-    assert line.knots[0] < line.knots[1]
 
 
 def test_knots_as_near_as_doubles_are_read_again_and_finite() -> None:

@@ -54,13 +54,13 @@ def test_cells_keep_counts_and_move_scores_little(rows: list[tuple[float, bool]]
 
 
 def test_grid_tables_are_shared_out_by_their_cells() -> None:
-    """A grid table gives exact folds whose rows add up to its own."""
+    """A grid table gives exact folds whose rows add up to its own, at scores that tell no label."""
     rng = np.random.default_rng(5)
     grid = grid_of(
         table_of(list(zip(rng.random(500).tolist(), (rng.random(500) < 0.5).tolist(), strict=True)))
     )
     drawn = draw_folds(grid, 7, generator=rng)
-    assert merge_all(drawn) == cells_as_scores(grid)
+    assert merge_all(drawn) == with_scores(grid, grid.score)
 
 
 def test_what_cannot_be_shared_out_is_refused() -> None:
