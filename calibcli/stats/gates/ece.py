@@ -89,16 +89,15 @@ class DceGrowth:
 
     def error(self, value: float) -> float:
         """Return an estimate from these rows without its noise, which adds up with errors as squares do."""
-        rows = self._table.total_rows
-        count = number_of_bins(rows)
-        sizes = [_over_bins(self._table, float(rows), one) for one in (count, finer_bins(count))]
-        rated, moved = min([*sizes, (self._over_scores(rows), 0.0)] if self._few else sizes, key=sum)
+        count = number_of_bins(self._table.total_rows)
+        sizes = [_over_bins(self._table, one) for one in (count, finer_bins(count))]
+        rated, moved = min([*sizes, (self._over_scores(), 0.0)] if self._few else sizes, key=sum)
         return math.sqrt(max(0.0, (value - moved) ** 2 - rated**2))
 
-    def _over_scores(self, rows: float) -> float:
+    def _over_scores(self) -> float:
         """Return the estimate that calibrated labels have on average over each of few scores by itself."""
-        spread = np.sqrt(open_variance(self._table) * (rows / self._table.total_rows))
-        return float(mean_size(np.zeros_like(spread), spread).sum()) / rows
+        spread = np.sqrt(open_variance(self._table))
+        return float(mean_size(np.zeros_like(spread), spread).sum()) / self._table.total_rows
 
     def price(self, rows: float, *, level: float, delta: float) -> float:
         """Return how far a bound lies beyond its mean, where the evidence must reach a level."""
@@ -126,16 +125,13 @@ class DceGrowth:
         return (level, 1.0), (tilted, 3.0)
 
 
-def _over_bins(table: Table, rows: float, count: int) -> tuple[float, float]:
-    """Return the mean distances from rates to midpoints and from scores to midpoints, where so many rows fall
-    as those of a table.
-    """
+def _over_bins(table: Table, count: int) -> tuple[float, float]:
+    """Return the mean distances of calibrated rates from midpoints, and of scores from midpoints."""
     sums = binned(table, Bins(Binning.EQUAL_WIDTH, equal_width_edges(count)))
     middle = (np.arange(count) + 0.5) / count
-    more = rows / sums.total
-    mean, spread = more * (sums.score_sum - sums.weight * middle), np.sqrt(more * sums.variance)
+    rated = mean_size(sums.score_sum - sums.weight * middle, np.sqrt(sums.variance))
     moved = table.weight * np.abs(table.score - np.repeat(middle, np.diff(sums.starts)))
-    return float(mean_size(mean, spread).sum()) / rows, float(moved.sum()) / sums.total
+    return float(rated.sum()) / sums.total, float(moved.sum()) / sums.total
 
 
 def _left(beyond: float, price: Callable[[float], float], digits: float) -> float:

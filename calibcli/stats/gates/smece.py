@@ -33,24 +33,22 @@ class SmeceGrowth:
     """
 
     def __init__(self, table: Table, *, limit: float, expected: float | None = None) -> None:
-        self.limit, rows = limit, table.total_rows
-        self._table, self._expected = table, expected
+        self._limit, self._rows, self._expected = limit, table.total_rows, expected
         self._bandwidth = max(limit, kernel.LEAST_BANDWIDTH)
+        self._table, self._mean = table, abs(float(residuals(table).sum())) / self._rows
         variance = open_variance(table)
+        self._variance = float(variance.sum()) / self._rows
         held = kernel.in_cells(table.score, variance)
         series = kernel.cosine_series_of_cells(held)
-        self._spread = mean_spread(series, held, bandwidth=self._bandwidth) / math.sqrt(rows)
-        self._variance = float(variance.sum()) / rows
-        self._strays = noise_of_norm(in_few_places(table), self._bandwidth) * math.sqrt(rows)
+        spread = mean_spread(series, held, bandwidth=self._bandwidth) / math.sqrt(self._rows)
+        # What noise alone has on average.
+        self._noise = math.sqrt(2.0 / math.pi) * spread / math.sqrt(self._rows)
+        self._strays = noise_of_norm(in_few_places(table), self._bandwidth) * math.sqrt(self._rows)
 
-    def noise(self, rows: float) -> float:
-        """Return the norm that noise alone has on average at a number of rows."""
-        return math.sqrt(2.0 / math.pi) * self._spread / math.sqrt(rows)
-
-    def margin(self, rows: float, *, delta: float) -> float:
+    def margin(self, *, delta: float) -> float:
         """Return by how much the limit is to exceed the norm of calibrated labels for the bets to pass it."""
-        stakes = stakes_for(math.ceil(rows), self._expected, delta=delta)
-        return price_of_bets(stakes, rows, self._variance, level=math.log(1.0 / delta))
+        stakes = stakes_for(self._rows, self._expected, delta=delta)
+        return price_of_bets(stakes, self._rows, self._variance, level=math.log(1.0 / delta))
 
     def rows_to_fail(self, *, error: float, mean: float, delta: float) -> int:
         """Return the rows at which either lower bound rises to the limit.
@@ -64,27 +62,22 @@ class SmeceGrowth:
         def evidence(digits: float) -> float:
             rows = 10.0**digits
             strays = self._strays / math.sqrt(rows) + hoeffding_deviation(rows, of_norm or of_mean)
-            return error - strays - self.limit
+            return error - strays - self._limit
 
         by_norm = first_rows(evidence)
-        if mean <= self.limit:
+        if mean <= self._limit:
             return by_norm
         # The interval of the mean narrows as the root of the rows.
-        rows, found = (
-            self._table.total_rows,
-            abs(float(residuals(self._table).sum())) / self._table.total_rows,
-        )
-        short = (found - least_by_mean(self._table, delta=of_mean)) / (mean - self.limit)
-        return min(by_norm, math.ceil(rows * short**2))
+        short = (self._mean - least_by_mean(self._table, delta=of_mean)) / (mean - self._limit)
+        return min(by_norm, math.ceil(self._rows * short**2))
 
-    def mean(self, rows: float) -> float:
+    def mean(self) -> float:
         """Return the size of the mean residual without noise, which adds up as squares do."""
-        found = float(residuals(self._table).sum()) / rows
-        return math.sqrt(max(0.0, found**2 - self._variance / rows))
+        return math.sqrt(max(0.0, self._mean**2 - self._variance / self._rows))
 
-    def error(self, series: kernel.CosineSeries, rows: float) -> float:
+    def error(self, series: kernel.CosineSeries) -> float:
         """Return the norm at the bandwidth of the limit without noise, which adds up as squares do."""
-        return math.sqrt(max(0.0, float(series.l1_norm(self._bandwidth)) ** 2 - self.noise(rows) ** 2))
+        return math.sqrt(max(0.0, float(series.l1_norm(self._bandwidth)) ** 2 - self._noise**2))
 
 
 def smece_rows_needed(
@@ -98,14 +91,13 @@ def smece_rows_needed(
     if claim.limit < kernel.LEAST_BANDWIDTH:
         return RowsNeeded(None, None, 0, within_noise=True)
     growth = SmeceGrowth(table, limit=claim.limit, expected=ground.variance)
-    rows = float(table.total_rows)
-    mean = growth.mean(rows)
-    error, low = max(growth.error(series, rows), mean), float(residuals(table).sum()) > 0.0
+    mean = growth.mean()
+    error, low = max(growth.error(series), mean), float(residuals(table).sum()) > 0.0
     calibrated = population_like(table, bins=ground.bins, measure=MeasureName.SMECE)
     return promise(
         claim,
         error,
-        width=2.0 * growth.margin(rows, delta=ground.delta),
+        width=2.0 * growth.margin(delta=ground.delta),
         rows=table.total_rows,
         best=as_likely_as_not(rule, ground, calibrated),
         ground=ground,

@@ -56,7 +56,7 @@ def _best_face(
     for size in range(k - free, -1, -1):
         for bounded in combinations(range(free, k), size):
             kept = (*range(free), *bounded)
-            face = newton.Family(family.method, partial(_features_kept, family, kept), family.offset)
+            face = newton.Family(family.method, partial(_features_kept, family, kept))
             try:
                 found = solved(face, points, aim=aim)
             except NotConverged:
@@ -81,9 +81,8 @@ def _features_kept(family: newton.Family, kept: tuple[int, ...], scores: Floats)
 def _points_inwards(family: newton.Family, points: newton.Labelled, *, aim: newton.Aim, at: Floats) -> bool:
     """Whether the loss rises as any coefficient leaves 0."""
     features, share = family.features(points.score), points.weight / np.sum(points.weight)
-    offset = None if family.offset is None else family.offset(points.score)
     loss = newton.squared_loss if aim.loss is FitLoss.BRIER else newton.log_loss
-    gradient = loss(newton.Points(features, aim.targets(points.label), share, offset), at).gradient
+    gradient = loss(newton.Points(features, aim.targets(points.label), share), at).gradient
     size = np.sqrt(np.sum(share * features * features, axis=1))
     return bool(np.all(gradient[at == 0.0] >= -_INWARDS * size[at == 0.0]))
 
