@@ -183,10 +183,12 @@ class PenalisedLoss:
 
     def at(self, coefficients: Floats) -> tuple[float, Floats]:
         """Return the loss, and its derivative by the coefficients, shape (m,)."""
-        held = self.penalty * self.model.held(coefficients)
+        held, common = self.penalty * self.model.held(coefficients), self.model.start()
+        # Without the slope that no penalty holds, whose product with what does is but rounding.
+        apart = coefficients - float(coefficients @ common) / float(common @ common) * common
         work = partial(_loss_and_pull, self.model, coefficients)
         summed = self.rows.summed(work, numbers=self.model.numbers)
-        return float(summed[0]) + 0.5 * float(coefficients @ held), summed[1:] + held
+        return float(summed[0]) + 0.5 * float(apart @ held), summed[1:] + held
 
     def mean(self, coefficients: Floats) -> float:
         """Return the mean log loss alone, without penalty."""
@@ -276,6 +278,9 @@ _MOST_HALVES = 30
 # The largest component of the derivative at the end, over that at the start or 1.
 _FLAT = 1e-10
 
+# How much of that a further step may win: next to nothing where there is an end.
+_STILL_WON = 1e-3
+
 # How much of the loss a step may still win where penalties are compared.
 NEARLY = 1e-5
 
@@ -295,7 +300,13 @@ _NO_LOSS = 1e-6
 # Coefficients that grow beyond this have no end.
 _RUNAWAY = 1e4
 
-FEWER = "use --multiclass structured or temperature, which need fewer rows"
+_NO_END = "the fit has no end: its coefficients grow while the loss hardly falls"
+
+
+def _not_reached(model: LinearModel, msg: str) -> NotConverged:
+    """Return that no coefficients were found to be best, with the methods that need fewer rows."""
+    other = "temperature" if model.penalised and not model.full else "structured or temperature"
+    return NotConverged(msg, f"fit on more rows, or use --multiclass {other}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -320,7 +331,17 @@ def minimum(loss: PenalisedLoss, start: Floats, *, by: LogRows) -> Floats:
         if found is None:
             break
         best, value, pull = found
-    _refuse_endless(loss, best, value, float(np.abs(pull).max()), flat=flat)
+    largest, runs_away = float(np.abs(pull).max()), bool(np.abs(best).max() > _RUNAWAY)
+    if not loss.model.penalised:
+        if value < _NO_LOSS:
+            msg = "the map can make every row right for certain, so that no coefficients are best"
+            raise NotConverged(msg, "fit on more rows, or on rows the model has not been trained on")
+        if runs_away or largest <= flat:
+            _refuse_parted(curved, best, pull, rounding=rounding, least=_STILL_WON * flat)
+    if runs_away:
+        raise _not_reached(loss.model, _NO_END)
+    if not largest <= flat:
+        raise _not_reached(loss.model, f"the fit did not settle: its gradient is still {largest:.1g}")
     return best
 
 
@@ -339,8 +360,7 @@ def near_minimum(loss: PenalisedLoss, start: Floats) -> Floats:
             break
         if step.fall <= NEARLY:
             return best
-    msg = "the fit has no end: its coefficients grow while the loss hardly falls"
-    raise NotConverged(msg, FEWER)
+    raise _not_reached(loss.model, _NO_END)
 
 
 def _newton_step(loss: PenalisedLoss, coefficients: Floats, pull: Floats, *, rounding: Rounding) -> _Step:
@@ -380,17 +400,24 @@ def _lower(
     return None
 
 
-def _refuse_endless(loss: PenalisedLoss, best: Floats, value: float, pull: float, *, flat: float) -> None:
-    """Refuse coefficients that are not the best."""
-    if np.abs(best).max() > _RUNAWAY:
-        msg = "the fit has no end: its coefficients grow while the loss hardly falls"
-        raise NotConverged(msg, FEWER)
-    if not pull <= flat:
-        msg = f"the fit did not settle: its gradient is still {pull:.1g}"
-        raise NotConverged(msg, FEWER)
-    if not loss.model.penalised and value < _NO_LOSS:
-        msg = "the map can make every row right for certain, so that no coefficients are best"
-        raise NotConverged(msg, "fit on more rows, or on rows the model has not been trained on")
+def _refuse_parted(
+    loss: PenalisedLoss, best: Floats, pull: Floats, *, rounding: Rounding, least: float
+) -> None:
+    """Refuse a class whose coefficients have no end, since they part its rows from others.
+
+    There a further step wins about as much as the derivative is large, where there is a best one the square
+    of that.
+    """
+    slope, intercept = loss.model.parts(pull)
+    # Intercepts that rise together change nothing.
+    own = np.concatenate((slope, intercept - intercept.mean()))
+    step = _newton_step(loss, best, own, rounding=rounding)
+    if step.fall <= least:
+        return
+    slope, intercept = loss.model.parts(step.change)
+    name = loss.rows.rows.classes[int((np.abs(slope) + np.abs(intercept - intercept.mean())).argmax())]
+    msg = f"its probabilities part class {name!r} from others, so that no slope and intercept of it are best"
+    raise NotConverged(msg, "fit on more rows of that class, or use --multiclass structured")
 
 
 # The strongest penalty, as a power of ten of what falls on each coefficient, and the weakest of all.
