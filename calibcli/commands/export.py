@@ -230,24 +230,33 @@ def query_notes(artifact: AnyArtifact, ask: ExportAsk) -> tuple[str, ...]:
         notes = (f"{said} alone: put these in place of the words first",)
     if ask.target is not ExportTarget.SQL:
         return notes
-    notes += _texts_of_groups(artifact) if isinstance(artifact, GroupArtifact) else ()
+    notes += _texts_compared(artifact)
     if ask.score is not None or artifact.of_all_rows.columns is None:
         return notes
     said = f"column {_score(artifact, ask)!r} is read as the score, as in the fit; --score names another"
     return (said, *notes)
 
 
-def _texts_of_groups(artifact: GroupArtifact) -> tuple[str, ...]:
-    """Say that engines write decimals, floats and times in their own ways, where groups may be such."""
-    known = sorted(artifact.members.keys() | artifact.shared.keys())
-    some = [one for one in known if usual_name(one) is not None or _TIME.match(one)][:2]
-    if not some:
-        return ()
-    such = " and ".join(map(repr, some))
-    said = (
-        f"groups are compared as text, such as {such}: where column {artifact.by!r} holds decimals, floats or"
+def _texts_compared(artifact: OneScore) -> tuple[str, ...]:
+    """Say that engines write decimals, floats and times in their own ways, where groups may be such.
+
+    Segments compare numbers as numbers, and times alone as text.
+    """
+    columns: dict[str, list[str]] = {}
+    what, kinds, lost = "values", "times", "rows of known values count as others"
+    if isinstance(artifact, GroupArtifact):
+        known = sorted(artifact.known)
+        columns[artifact.by] = [one for one in known if usual_name(one) is not None or _TIME.match(one)]
+        what, kinds, lost = "groups", "decimals, floats or times", "rows of known groups count as unseen"
+    elif isinstance(artifact, SegmentArtifact):
+        for one in artifact.recalibrator.columns:
+            columns[one.name] = [text for text in one.texts if _TIME.match(text)]
+    return tuple(
+        f"{what} are compared as text, such as {' and '.join(map(repr, some[:2]))}: where column {column!r}"
+        f" holds {kinds}, cast it to these texts first, or {lost}"
+        for column, some in columns.items()
+        if some
     )
-    return (f"{said} times, cast it to these texts first, or rows of known groups count as unseen",)
 
 
 _STYLES = {ExportTarget.PYTHON: Style.NUMBERS, ExportTarget.SKLEARN: Style.ARRAYS}

@@ -334,7 +334,7 @@ def module_of_groups(groups: GroupMaps, *, origin: Origin) -> str:
         names = [f"_{word}_{place}" for word, _ in zip(("map", "lower", "upper"), formulas, strict=False)]
         functions += [text.function(*one) for one in zip(names, formulas, strict=True)]
         listed.append(f"    ({', '.join(names)},),\n")
-    parts = [_template("python_groups"), _template("python_checked")]
+    parts = [_template("python_groups"), _template("python_times"), _template("python_checked")]
     if len(found[0]) > 1:
         parts.insert(0, _template("python_group_ends"))
     parts += [*functions, f"_MAPS = (\n{''.join(listed)})\n"]
@@ -363,7 +363,7 @@ def module_of_segments(found: SegmentMap, *, origin: Origin, style: Style) -> st
         f"TERMS = (\n{''.join(terms)})\n",
     ]
     function = text.function("_calibrated", formula_of_segments(found, scale=origin.scale), *_OF_SEGMENTS)
-    parts = [_template("python_segments"), _template("python_checked"), function]
+    parts = [*map(_template, ("python_segments", "python_times", "python_checked")), function]
     if style is Style.ARRAYS:
         parts = [_template("sklearn_segments"), _template("sklearn_scores"), *parts]
     return _module(style, facts, parts, text=text, origin=origin)

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 import calibcli
-from calibcli.commands.export import export
+from calibcli.commands.export import export, query_notes
 from calibcli.documents.artifact import SegmentArtifact
 from calibcli.errors import UsageProblem
 from calibcli.export.dialects import SPELLINGS
@@ -79,6 +79,31 @@ def test_python_adds_up_the_segments() -> None:
         module["calibrate_all"]([0.2, 0.3], rows.to_dict("records")[:1])
     with pytest.raises(ValueError, match="missing"):
         module["calibrate"](None, rows.iloc[0])
+
+
+def test_times_and_durations_are_the_segments_of_apply() -> None:
+    """With parts of a second and in any zone; a query says that they are compared as text."""
+    rng = np.random.default_rng(3)
+    late, score = rng.random(2_000) < 0.5, rng.uniform(0.2, 0.8, 2_000)
+    days = np.where(late, "2024-06-01T12:30:00.12Z", "2024-01-01T00:00:00Z")
+    frame = pd.DataFrame(
+        {"score": score, "at": pd.to_datetime(days, format="ISO8601").tz_convert("Europe/Berlin")}
+    )
+    frame["span"] = pd.to_timedelta(np.where(rng.random(2_000) < 0.5, 5, 86_400_000_000), unit="us")
+    frame["label"] = (rng.random(2_000) < score + np.where(late, 0.2, -0.2)).astype(int)
+    fitted = calibcli.fit(frame, score="score", label="label", method="segments", on=["at", "span"])
+    expected = calibcli.apply(fitted, frame, score="score")["calibrated"]
+    artifact, found = fitted.artifact, dict[ExportTarget, dict[str, Any]]()
+    assert isinstance(artifact, SegmentArtifact)
+    for target in (ExportTarget.PYTHON, ExportTarget.SKLEARN):
+        found[target] = {}
+        exec(compile(export(artifact, ExportAsk(target)), "module", "exec"), found[target])  # noqa: S102
+    by_row = found[ExportTarget.PYTHON]["calibrate_all"](frame["score"], frame.to_dict("records"))
+    np.testing.assert_allclose(by_row, expected, rtol=0.0, atol=NEAR)
+    by_frame = found[ExportTarget.SKLEARN]["Calibrated"]().predict_proba(frame)[:, 1]
+    np.testing.assert_allclose(by_frame, expected, rtol=0.0, atol=NEAR)
+    assert expected[late].mean() - expected[~late].mean() > 0.2
+    assert any("column 'at' holds times" in one for one in query_notes(artifact, ExportAsk(ExportTarget.SQL)))
 
 
 class Scores(ClassifierMixin, BaseEstimator):
