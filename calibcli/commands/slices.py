@@ -15,7 +15,7 @@ from calibcli.options.numerals import by_name, by_time
 from calibcli.options.rows import RowRequest
 from calibcli.reports.input import InputSummary, without_slash
 from calibcli.reports.measure import MeasureReport, WorstGroup
-from calibcli.stats.curves.reliability import ReliabilityCurve
+from calibcli.stats.curves.reliability import NO_WEIGHTED_BAND, ReliabilityCurve
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass, replace
 
@@ -213,6 +213,9 @@ def without_bands(curve: ReliabilityCurve) -> ReliabilityCurve:
     from calibcli.stats.measures.clustered import NO_BAND
 
     points = curve.binned
+    if points.band == NO_WEIGHTED_BAND:
+        # There are none, and bins of weights hold no base rate, as this says.
+        return curve
     gap = np.full(points.rows.size, math.nan)
     binned = replace(points, rate_lower=gap, rate_upper=gap, band=NO_BAND)
     smooth, other = (

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import calibcli
 from calibcli.commands.compare import compare_files
 from calibcli.commands.fit import fit_files
 from calibcli.commands.gathering import FIT_ROWS
@@ -17,7 +18,7 @@ from calibcli.commands.pictures.diagram import Diagram, PlotRequest, confidence_
 from calibcli.commands.pictures.reliability import brief, number_words
 from calibcli.commands.plot import diagram_of
 from calibcli.documents.sealed import sealed_text
-from calibcli.errors import DocumentProblem
+from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, OnMissing, PlotKind, Target, ViewName
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
@@ -246,6 +247,20 @@ def test_a_damaged_report_is_a_document_problem(rows: str, tmp_path: Path) -> No
         path.write_text(json.dumps({**tree, **damage}))
         with pytest.raises(DocumentProblem, match=r"damaged\.json"):
             diagram_of(PlotRequest([str(path)], kind=K.GROUPS))
+
+
+@pytest.mark.parametrize("cluster", [None, [0, 0, 1, 1, 2, 2]])
+def test_bins_of_weighted_rows_hold_no_base_rate(cluster: list[int] | None) -> None:
+    """Nor where rows are in clusters, of which there is no band for another reason."""
+    frame = {
+        "s": [0.1, 0.2, 0.3, 0.7, 0.8, 0.9],
+        "y": [0, 0, 1, 0, 1, 1],
+        "w": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+    }
+    asked = {"score": "s", "label": "y", "weight": "w", "weights_are": "importance", "metric": "ece"}
+    found = calibcli.measure(frame, **asked, cluster=cluster)
+    with pytest.raises(UsageProblem, match="needs a base rate"):
+        calibcli.plot(found, attributes=True)
 
 
 def test_small_numbers_are_not_rounded_to_nothing() -> None:

@@ -1,5 +1,6 @@
 """The picture of groups in their order: every point is that of the rows, in the order that names have."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import calibcli
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.plot import diagram_of
 from calibcli.errors import CalibcliError
-from calibcli.names import FigureSize, PlotKind
+from calibcli.names import FigureSize, PlotKind, WeightMeaning
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns
 from calibcli.show.figures import figure_of
@@ -55,6 +56,16 @@ def test_points_are_those_of_the_rows_in_order(rows: str, frame: pd.DataFrame) -
     means = frame.groupby("month")[["pd", "default"]].mean().loc[MONTHS]
     np.testing.assert_allclose(curve.score, means["pd"], rtol=1e-12)
     np.testing.assert_allclose(curve.rate, means["default"], atol=1e-12)
+    weight = np.exp(9.0 * frame["pd"])
+    path = Path(rows).with_name("weighted.csv")
+    frame.assign(weight=weight, pd_w=frame["pd"] * weight, default_w=frame["default"] * weight).to_csv(path)
+    weighted = drawn(
+        str(path), replace(BY, weight="weight", weights_are=WeightMeaning.IMPORTANCE)
+    ).drawn.picture
+    sums = pd.read_csv(path).groupby("month")[["pd_w", "default_w", "weight"]].sum().loc[MONTHS]
+    assert isinstance(weighted, TrendCurve)
+    np.testing.assert_allclose(weighted.score, sums["pd_w"] / sums["weight"], rtol=1e-12)
+    np.testing.assert_allclose(weighted.rate, sums["default_w"] / sums["weight"], rtol=1e-12)
     measured = calibcli.measure(frame, score="pd", label="default", by="month", metric="bias").slices
     ends = [measured[f"month={name}"].bias.interval for name in MONTHS]
     assert curve.lower.tolist() == [one.lower for one in ends]

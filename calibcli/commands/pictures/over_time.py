@@ -20,6 +20,7 @@ from calibcli.stats.curves.monitor import MonitorCurve, Starts
 from calibcli.stats.curves.segments import TrendCurve
 from calibcli.stats.gates.claim import Verdict
 from calibcli.stats.gates.state import GateState, Look, measure_word, verdict_on_file
+from calibcli.stats.measures import Estimate
 from calibcli.values import replace
 
 
@@ -163,9 +164,9 @@ def _in_order(
     if order is None and has_own_order(names):
         return [named[name] for name in by_name(names)], GroupOrder.NAME
     if order is None:
-        return sorted(named.values(), key=lambda key: report.slices[key].mean_score), GroupOrder.SCORE
+        return sorted(named.values(), key=lambda key: _mean_score(report.slices[key])), GroupOrder.SCORE
     if order is GroupOrder.WORST:
-        return sorted(named.values(), key=lambda key: -abs(_bias(report.slices[key])[0])), order
+        return sorted(named.values(), key=lambda key: -abs(_bias(report.slices[key]).value)), order
     return list(named.values()), order
 
 
@@ -177,12 +178,12 @@ def trend_drawn(report: MeasureReport, order: GroupOrder | None = None) -> diagr
     keys, order = _in_order(named, report, order)
     groups = [report.slices[key] for key in keys]
     bias = [_bias(one) for one in groups]
-    ends = [_ends(one) for _, one in bias]
+    ends = [_ends(one.interval) for one in bias]
     curve = TrendCurve(
         column,
         tuple(key.removeprefix(f"{column}=") for key in keys),
-        np.array([one.mean_score for one in groups]),
-        np.array([value for value, _ in bias]),
+        np.array([_mean_score(one) for one in groups]),
+        np.array([one.value for one in bias]),
         np.array([low for low, _ in ends]),
         np.array([high for _, high in ends]),
         confidence,
@@ -194,9 +195,14 @@ def trend_drawn(report: MeasureReport, order: GroupOrder | None = None) -> diagr
     return diagram.Drawn(curve, _trend_caption(curve, report), (foot.strip(),))
 
 
-def _bias(report: MeasureReport) -> tuple[float, Interval | None]:
+def _bias(report: MeasureReport) -> Estimate:
     (found,) = report.measures
-    return found.value, found.interval
+    return found
+
+
+def _mean_score(report: MeasureReport) -> float:
+    """Return the mean score that the bias is of; bins hold no importance weights."""
+    return float(_bias(report).details["mean_score"])
 
 
 def _ends(interval: Interval | None) -> tuple[float, float]:
