@@ -18,6 +18,9 @@ METHOD = (
 # How much of the error of either end is for the variance.
 _FOR_VARIANCE = 0.2
 
+# The range of a Brownian motion on average, and between what nine of ten lie.
+_MEAN, _LOW, _HIGH = 1.5957691216057308, 0.9719792878307107, 2.4976721610486523
+
 
 def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraws | None = None) -> Estimate:
     """Largest |mean of (label - score) [a < score <= b]| over all a and b.
@@ -48,9 +51,13 @@ def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraw
         below, above = 2.0 * deviation(table, delta=delta / 2.0), deviation(table, delta=delta)
     else:
         below, above = _margins(table, delta=delta)
-        if calibrated is not None and calibrated.paths.kuiper is not None:
-            unit = math.sqrt(float(open_variance(table).sum())) / total
-            null = of_draws(calibrated.paths.kuiper * unit)
+        unit = math.sqrt(float(open_variance(table).sum())) / total
+        if calibrated is not None and unit > 0.0:
+            # No path is drawn where rows are so many that they are put together: there the limit law does.
+            drawn = calibrated.paths.kuiper
+            null = (
+                of_draws(drawn * unit) if drawn is not None else (_MEAN * unit, (_LOW * unit, _HIGH * unit))
+            )
     interval = Interval(
         max(0.0, value - below),
         min(1.0, value + above + hidden),

@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.stats.measures.cutoff import cutoff
+from calibcli.stats.measures.if_calibrated import CalibratedDraws
 from calibcli.stats.measures.tests import ks_and_kuiper
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.grid import grid_of, hidden_range, open_variance
+from score_rows import scored
 
 Floats = np.ndarray
 
@@ -41,6 +43,15 @@ def test_value_is_the_worst_of_all_pairs_of_cutoffs(seed: int, n: int, values: i
     turned = cutoff(ScoreTable.from_rows(1.0 - score, ~label))
     assert turned.value == pytest.approx(found.value, abs=1e-12)
     assert cutoff(table, confidence=0.99).interval.ends[1] >= upper  # type: ignore[union-attr]
+
+
+def test_many_scores_have_a_range_by_chance_too() -> None:
+    """Above 20,000 rows it is that of the limit law, which draws at a thousand values agree with."""
+    score, label = scored(30_000)
+    many, few = (ScoreTable.from_rows(one, label) for one in (score, score.round(3)))
+    by_law, by_draws = (cutoff(one, calibrated=CalibratedDraws.of(one, seed=0)) for one in (many, few))
+    assert by_law.null == pytest.approx(by_draws.null, rel=0.05)
+    assert by_law.null_range == pytest.approx(by_draws.null_range, rel=0.1)
 
 
 @pytest.mark.parametrize(
