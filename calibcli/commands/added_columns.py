@@ -197,7 +197,9 @@ def _format_notes(job: AddedColumns) -> tuple[str, ...]:
     if read is DataFormat.JSONL:
         return ("numbers may be spelled otherwise, and objects were written as the text of their JSON",)
     if kind is DataFormat.JSONL:
-        return ("JSON has dates and times as text, and numbers that it cannot hold (NaN, infinite ones) as null",)
+        return (
+            "JSON has dates and times as text, and numbers that it cannot hold (NaN, infinite ones) as null",
+        )
     return (f"types stay; rows are cut into parts and compressed anew, as is usual in {kind.value}",)
 
 

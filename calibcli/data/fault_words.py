@@ -435,7 +435,8 @@ class _Case:
     def _of_labels(self) -> tuple[str, str]:
         resolved, seen = self.resolved, list(self.findings.labels)
         listed = _labels_listed(seen)
-        said = f"{self._some} labels are neither 0 nor 1; {self._first}; there are {listed}"
+        are = agreeing(self.fault.count, "is")
+        said = f"{self._some} labels {are} neither 0 nor 1; {self._first}; there are {listed}"
         if len(seen) == 2:
             said = f"the labels are {listed}, not 0 and 1"
         numbers = [number_of(label) for label in seen]

@@ -687,6 +687,8 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "plot many.csv -y label --terminal -s score -s old", "", ""),
     (3, "plot t.csv --kind monitor -o x.png", "is not JSON", "what `calibcli verify --state` wrote"),
     (2, "plot report.json -o out.png -s score", "report.json is a report, on which --score has no", ""),
+    (2, "plot cal.json -o out.png --kind binned -s score", "is an artifact, and not a report", "--kind map"),
+    (3, "plot report.json -o out.png --kind map -s score", "this is not an artifact", "calibcli fit"),
     (2, "plot report.json -o out.png --bins 5 --artifact cal.json", "--artifact, --bins have no effect", ""),
     (2, "plot report.json -o out.png --loss log --benefit gain", "--benefit, --loss have no effect", ""),
     (2, "plot report.json -o out.png --kind groups --by country", "on which --by has no effect", " "),

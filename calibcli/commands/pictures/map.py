@@ -128,8 +128,8 @@ def _drawn(table: ScoreTable, generator: np.random.Generator) -> ScoreTable:
 def map_diagram(request: diagram.PlotRequest) -> diagram.Diagram:
     """Return the map of an artifact, with the observed rates of rows where some are given."""
     if request.document is not None:
-        request.refuse_idle(what="an artifact")
         artifact = _artifact_of_one_score(request.document)
+        request.refuse_idle(what="an artifact")
         return diagram.Diagram(
             _alone(artifact, seed=request.options.seed), str(request.document), artifact.doubts
         )

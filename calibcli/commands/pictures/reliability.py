@@ -137,7 +137,6 @@ def of_report(
     request: PlotRequest, path: DocumentSource, made: Callable[[MeasureReport], Diagram], *, needs: str = ""
 ) -> Diagram:
     """Return a diagram of what `measure --json` wrote, which must have a member."""
-    request.refuse_idle(what="a report")
 
     def built(tree: Node) -> Diagram:
         version_of(tree, SCHEMA, hint=FROM_MEASURE)
@@ -150,6 +149,7 @@ def of_report(
     try:
         tree = read_document(path)
         _refuse_others(path, tree.child("schema"))
+        request.refuse_idle(what="a report")
         diagram, doubts = tree.built(built)
     except DocumentProblem as problem:
         raise in_file(path, problem) from None

@@ -192,7 +192,7 @@ CASES = {
         "p.csv, column 'label': the only label is 'very good', not 0 or 1",
         "pass --positive 'very good' if it stands for 1"),
     "half a label": ("score,label\n0.5,1\n0.2,0\n0.3,0.5\n", ASKED,
-        ("p.csv, column 'label': 1 of 3 labels are neither 0 nor 1; the first is '0.5' at row 3; "
+        ("p.csv, column 'label': 1 of 3 labels is neither 0 nor 1; the first is '0.5' at row 3; "
         "there are '0', '0.5' and '1'"), SOFT),
     "many labels": ("score,label\n" + "".join(f"0.5,{i}\n" for i in range(9)), ASKED,
         ("p.csv, column 'label': 7 of 9 labels are neither 0 nor 1; the first is '2' at row 3; "
@@ -200,7 +200,7 @@ CASES = {
         ("pass --positive VALUE: that label counts as 1, all others as 0; "
         "of amounts, make a column that is 1 where they reach a limit")),
     "a third label": ("score,label\n0.5,1\n0.2,0\n0.3,.\n", ASKED,
-        ("p.csv, column 'label': 1 of 3 labels are neither 0 nor 1; the first is '.' at row 3; "
+        ("p.csv, column 'label': 1 of 3 labels is neither 0 nor 1; the first is '.' at row 3; "
         "there are '0', '1' and '.'"),
         ("if '.' stands for an unknown outcome, leave it empty; else pass --positive VALUE: that label "
         "counts as 1, all others as 0")),

@@ -442,7 +442,7 @@ def test_what_is_nearly_1_or_0_is_neither(label: str, tmp_path: Path) -> None:
         pq.write_table(pa.table({"s": [0.5, 0.5, 0.5], "y": decimals}), tmp_path / "a.parquet")
         paths.append(str(tmp_path / "a.parquet"))
     for path in paths:
-        with pytest.raises(InputProblem, match=r"1 of .* labels are neither 0 nor 1|the labels are"):
+        with pytest.raises(InputProblem, match=r"1 of .* labels is neither 0 nor 1|the labels are"):
             tally_of(path)
     fine = write(tmp_path, "b.csv", ["s,y", *(f"0.5,{text}" for text in (*usual, "True", "false"))])
     assert tally_of(fine).tables["raw"].total_positive_rows == 6
