@@ -17,7 +17,7 @@ from calibcli.data import fault_words
 from calibcli.data.columns import ResolvedColumns, counted, listing
 from calibcli.data.engines import Engine, ThreadEngine
 from calibcli.data.faults import FaultKind, Findings, RowSums
-from calibcli.data.files import found_in, shown_path
+from calibcli.data.files import found_in, shown_files, shown_path
 from calibcli.data.fragments import Piece, batches_of, columns_of, list_fragments, pieces_of
 from calibcli.data.intake import Rows
 from calibcli.data.readers import Fragment, keep, reader_of, refuse_pipes, unchanged
@@ -100,7 +100,7 @@ def summary_of_input(
     if resolved.weights_are is WeightMeaning.IMPORTANCE and resolved.requested.weights_are is None:
         notes.append("weights were taken as importance weights; --weights-are frequency for repeated rows")
     # Notes of several parts stand side by side, each of the same words once.
-    shown = shown_path(files[0]) + (f" and {len(files) - 1:,} more" if len(files) > 1 else "")
+    shown = shown_files(files)
     if findings.alike:
         differs = agreeing(len(findings.alike), "differs")
         said = f"{listing([*findings.alike])} {differs} from a value of --where in capitals alone"
@@ -301,9 +301,9 @@ def gather(
     none = all(empty) if columns.on_missing is OnMissing.PAIRWISE else any(empty)
     if findings.rows == findings.dropped + findings.unselected or none:
         raise nothing_left(files, first, findings)
-    problem = fault_words.never_positive(findings, first, shown=shown_path(files[0]))
+    problem = fault_words.never_positive(findings, first, shown=shown_files(files))
     problem = None if gather_request.part else problem
-    problem = problem or fault_words.other_outcome(findings, first, shown=shown_path(files[0]))
+    problem = problem or fault_words.other_outcome(findings, first, shown=shown_files(files))
     if problem is not None:
         raise problem
     again = SecondPass(fragments, resolved, engine, findings.rows)

@@ -22,6 +22,7 @@ from calibcli.commands.reading import one_label, read_evaluation, with_classes_o
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
 from calibcli.commands.scale_checks import two_classes_notes
 from calibcli.commands.slices import Group, Slices, refuse_cut_cells, sorted_groups, views_of
+from calibcli.data.files import shown_files
 from calibcli.data.tally import MOST_BRIEF_SLICES, GatherRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
@@ -430,7 +431,8 @@ def partition_of(evaluation: Gathered, options: VerifyOptions) -> Bins:
 
         columns = evaluation.resolved.requested
         values = declared_values(options, columns, mapped=evaluation.recalibrated)
-        refuse_undeclared(evaluation.table, values, scale=columns.read_as, shown=evaluation.input.files[0])
+        shown = shown_files(evaluation.input.files)
+        refuse_undeclared(evaluation.table, values, scale=columns.read_as, shown=shown)
     bins = chosen_bins(evaluation.table, bins=options.bins, binning=options.binning, discrete=discrete)
     if bins is ATOMS and not discrete:
         refuse_continuous(evaluation.table)

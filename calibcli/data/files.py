@@ -454,6 +454,12 @@ def shown_path(path: str) -> str:
     return "standard input" if path == STDIN else path
 
 
+def shown_files(paths: Sequence[str]) -> str:
+    """Return the name of the first of some files, and how many more there are."""
+    more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
+    return f"{shown_path(paths[0])}{more}"
+
+
 def file_word(path: str) -> str:
     """Return a file's name as one word of a command line; FILE where it cannot be shown as it is."""
     if not path.isprintable() or without_secrets(path) != path:

@@ -83,6 +83,10 @@ def test_a_score_that_was_not_declared_is_refused(
     rows = int((pd.read_csv(months[0])["pd"] == 0.004).sum())
     assert f"{rows} rows have a score that --bins does not name, such as 0.004" in told.err
     assert told.err.endswith("the nearest named is 0.0007: name every value that the score can have\n")
+    told = run(
+        "verify", str(months[0]), str(months[5]), *GATE, *where, "--bins", "0.0003,0.0007,0.004", code=3
+    )
+    assert told.err.startswith(f"error: {months[5] if state else f'{months[0]} and 1 more'}: ")
     asked = ("-s", "percent", "-y", "default", "--max-ece", "0.02", "--scale", "percent")
     told = run("verify", str(months[0]), *asked, *where, "--bins", "0.0003,0.0007,0.004", code=3)
     assert "as it stands in the column (--scale percent)" in told.err
