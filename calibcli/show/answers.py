@@ -27,6 +27,7 @@ from calibcli.reports.measure import IN_TABLES, MOST_SCORES_IN_FULL, RANKS_WRONG
 from calibcli.show.words import (
     ALARM,
     about,
+    all_of,
     beside,
     capital,
     count,
@@ -511,8 +512,7 @@ def _worst(
     if at_least is not None:
         shown = sum(bound > 0.0 for bound in at_least.values())
     are = agreeing(shown, "is")
-    every = "Both" if shown == 2 else f"All {count(shown)}"
-    some = f"{every} {what}{large}" if shown == len(keys) else f"{many} {count(shown)}"
+    some = f"{all_of(shown)} {what}{large}" if shown == len(keys) else f"{many} {count(shown)}"
     name = worst.by_lower if what == "groups" else f"class {worst.by_lower.partition('=')[2]}"
     least = f"{name}, off by {three(worst.lower)} or more on average"
     together = f"; all at once with {percent(report.confidence)} confidence" if summary.confidence else ""
@@ -1036,7 +1036,7 @@ def _off_by(one: "JudgedSegment", verdict: "Verdict") -> str:
     if one.value is not None:
         name = worth_of(verdict.claim)
         if verdict.claim.bound is Bound.P_VALUE:
-            return f"; p {p_equals(one.value)}, jointly"
+            return f"; p {p_equals(one.value, limits=[verdict.claim.limit])}, jointly"
         if one.lower is None or one.upper is None:
             return f"; {name} {three(one.value)}"
         return f"; {name} {_bounded(one.lower, one.upper, one, verdict)}"

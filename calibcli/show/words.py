@@ -72,7 +72,9 @@ def share(part: int, whole: int) -> str:
     return f"{value:g} %"
 
 
-def p_words(p_value: float | None, p_method: str = "", *, at_most: bool = False) -> str:
+def p_words(
+    p_value: float | None, p_method: str = "", *, at_most: bool = False, limits: Sequence[float] = ()
+) -> str:
     """Return a p-value with two significant digits; only a contradiction makes it an honest zero."""
     if p_value is None or math.isnan(p_value):
         return four(p_value)
@@ -82,11 +84,10 @@ def p_words(p_value: float | None, p_method: str = "", *, at_most: bool = False)
         return f"at most {p_value:.2g}"
     if p_value < 1e-300:
         return "below 1e-300"
-    # What is next to a level, and is not it, is not rounded to it: 0.0496 is below 0.05.
+    # What is next to a level or a limit, and is not it, is not rounded to it: 0.0496 is below 0.05.
+    near = {*_LEVELS, *limits} - {p_value}
     written = (f"{p_value:.{digits}g}" for digits in range(2, 17))
-    return next(
-        (one for one in written if float(one) not in _LEVELS or float(one) == p_value), f"{p_value:.17g}"
-    )
+    return next((one for one in written if float(one) not in near), f"{p_value:.17g}")
 
 
 # Tests of rating grades, whose p-values have the colours of a traffic light: green, yellow from one on, red.
@@ -113,9 +114,11 @@ def light(p_value: float | None) -> str:
     return "green" if p_value >= YELLOW_BELOW else "red" if p_value <= RED_UP_TO else "yellow"
 
 
-def p_equals(p_value: float | None, p_method: str = "", *, at_most: bool = False) -> str:
+def p_equals(
+    p_value: float | None, p_method: str = "", *, at_most: bool = False, limits: Sequence[float] = ()
+) -> str:
     """Return what a p-value is, such as "= 0.014" or "at most 0.001"."""
-    words = p_words(p_value, p_method, at_most=at_most)
+    words = p_words(p_value, p_method, at_most=at_most, limits=limits)
     return words if words.startswith(("at most", "below", UNDEFINED)) else f"= {words}"
 
 
@@ -185,6 +188,11 @@ _BY_KEY = {
     "binned_ece": "binned ECE",
     **{one.value: one.called for one in (*MeasureName, *TestName, *ClassMeasure, *SegmentMeasure)},
 }
+
+
+def all_of(number: int) -> str:
+    """Return what a count of all of them begins with."""
+    return "Both" if number == 2 else f"All {count(number)}"
 
 
 def these(number: int, noun: str) -> str:

@@ -582,3 +582,10 @@ def test_views_go_by_their_short_name(run: Run, tmp_path: Path) -> None:
     assert run(*line, "--view=ovr").code == 0
     views = [calibcli.measure(str(rows), probs="p_*", view=one).to_dict() for one in ("ovr", "one-vs-rest")]
     assert views[0] == views[1]
+
+
+def test_a_contradiction_is_no_number_that_is_rounded(run: Run, tmp_path: Path) -> None:
+    """A rule on a p-value said that it was below 1e-300, and `measure` 0 of the same rows."""
+    (tmp_path / "rows.csv").write_text("score,label\n" + "0.5,0\n0.5,1\n" * 100 + "1.0,0\n")
+    told = run("verify", tmp_path / "rows.csv", "-s", "score", "-y", "label", "--rule", "hl.p>=0.05", code=1)
+    assert "FAIL  hosmer_lemeshow.p >= 0.05  (p = 0 (contradiction))" in told.out

@@ -76,6 +76,8 @@ def test_four_digits_are_written(value: float | None, text: str) -> None:
 def test_p_values_are_zero_only_by_contradiction(p_value: float | None, method: str, text: str) -> None:
     """One that rounds to zero is not written as zero, nor one next to a level as that level."""
     assert p_words(p_value, method) == text
+    # 0.02 alone is one step from 0.0199, which a rule at 0.02 rejects.
+    assert [p_words(0.0199, limits=[one]) for one in (0.02, 0.03)] == ["0.0199", "0.02"]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from calibcli.show.ci import (
     worst_first,
 )
 from calibcli.show.markup import escaped
-from calibcli.show.pages.verify import verdict_lines
+from calibcli.show.pages.verify import value_words, verdict_lines
 from calibcli.show.words import ALARM, beside, printable, verdict_word
 
 # GitHub refuses a summary of more than 1 MiB whole, and shows 255 letters of a title.
@@ -76,8 +76,10 @@ def summary_of(report: VerifyReport, settings: tuple[Setting, ...] = ()) -> str:
 
 def _row(case: Case) -> str:
     verdict = case.verdict
-    numbers = numbers_of(verdict).values()
-    found = ["" if one is None else beside(one, verdict.claim.limit) for one in numbers]
+    bounds = (
+        "" if one is None else beside(one, verdict.claim.limit) for one in (verdict.lower, verdict.upper)
+    )
+    found = [value_words(verdict), *bounds]
     words = [verdict_word(verdict), escaped(case.name), escaped(case.group), *found, f"{verdict.rows:,}"]
     return f"| {' | '.join(words)} |"
 

@@ -83,7 +83,7 @@ def evidence_words(verdict: Verdict) -> str:
     """Return the estimate, and the bounds that decide with their confidence."""
     claim, limit = verdict.claim, verdict.claim.limit
     if claim.bound is Bound.P_VALUE:
-        return f"p {words.p_equals(verdict.value)}"
+        return f"p {words.p_equals(verdict.value, verdict.p_method, limits=[limit])}"
     value = words.beside(verdict.value, limit)
     if claim.bound is Bound.VALUE:
         return f"{value}; only the estimate counts, without confidence"
@@ -102,6 +102,14 @@ def evidence_words(verdict: Verdict) -> str:
         case VerdictName.INCONCLUSIVE:
             first, second = (fails, passes) if at_most else (passes, fails)
             return f"{value}; {lower} {first} and {upper} {second}"
+
+
+def value_words(verdict: Verdict) -> str:
+    """Return the estimate or the p-value, on its side of the limit."""
+    limit = verdict.claim.limit
+    if verdict.claim.bound is Bound.P_VALUE:
+        return words.p_words(verdict.value, verdict.p_method, limits=[limit])
+    return words.beside(verdict.value, limit)
 
 
 def _bound(verdict: Verdict, end: Bound) -> str:
@@ -217,10 +225,10 @@ def _correction(report: VerifyReport) -> list[Line]:
     passes, fails = percent(one.confidence), percent(one.confidence_of_fail)
     # Values alone and tests must pass as well, at no confidence.
     bounded = "" if len(claims) == len(report.every_verdict) else " with bounds"
-    all_of = f"All {words.count(len(claims))} claims{bounded}"
+    every = f"{words.all_of(len(claims))} claims{bounded}"
     return [
         Line(
-            f"{all_of} must pass, so a pass of each needs {passes} confidence. "
+            f"{every} must pass, so a pass of each needs {passes} confidence. "
             f"One fail is enough, so a fail needs {fails} (Bonferroni).",
             Tone.FAINT,
         ),
@@ -311,7 +319,7 @@ def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
         Column("rows", numeric=True): lambda one: words.count(one.verdict.rows),
         claim: lambda one: claim_words(one.verdict.claim),
         "verdict": lambda one: one.verdict.outcome.value.upper(),
-        "value": lambda one: words.beside(one.verdict.value, one.verdict.claim.limit),
+        "value": lambda one: value_words(one.verdict),
         "lower bound": lambda one: _beside(one.verdict.lower, one.verdict),
         "upper bound": lambda one: _beside(one.verdict.upper, one.verdict),
         "why": lambda one: _why(one.verdict),
@@ -390,7 +398,7 @@ def segment_blocks(verdict: Verdict, judged: JudgedSegments, *, verbose: bool) -
 
 def _worth_cell(verdict: Verdict) -> Callable[[JudgedSegment], str]:
     if verdict.claim.bound is Bound.P_VALUE:
-        return lambda one: words.p_words(one.value)
+        return lambda one: words.p_words(one.value, limits=[verdict.claim.limit])
     return lambda one: _beside(one.value, verdict)
 
 

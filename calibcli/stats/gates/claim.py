@@ -352,6 +352,14 @@ class Verdict(Declared):
         """One: a rule asks for one bound."""
         return 1
 
+    @property
+    def p_method(self) -> str:
+        """How the p-value was found that a rule asks for."""
+        return self.method.removeprefix(BY_P_VALUE)
+
+
+# How the method of a rule on a p-value begins.
+BY_P_VALUE = "p-value: "
 
 LEAST_RARER = 10
 

@@ -22,7 +22,16 @@ from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds import Interval, stated, why_none
 from calibcli.stats.bounds.proportion import hoeffding_deviation
-from calibcli.stats.gates.claim import NO_CONFIDENCE, ONE_LOOK, Bounds, Claim, Ground, Verdict, fewer_rows
+from calibcli.stats.gates.claim import (
+    BY_P_VALUE,
+    NO_CONFIDENCE,
+    ONE_LOOK,
+    Bounds,
+    Claim,
+    Ground,
+    Verdict,
+    fewer_rows,
+)
 from calibcli.stats.measures import (
     HOEFFDING,
     INDEPENDENT_ROWS,
@@ -389,7 +398,7 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
         p,
         None,
         None,
-        f"p-value: {result.p_method}",
+        f"{BY_P_VALUE}{result.p_method}",
         None,
         (*result.assumptions, words, *kept, ONE_LOOK),
         ground.bins.described if name in _USES_BINS else "",

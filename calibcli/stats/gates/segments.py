@@ -13,6 +13,7 @@ from calibcli.stats.bounds.proportion import MOST_DELTA, range_margin, sum_margi
 from calibcli.stats.gates.any_time import ROUNDING, Bets
 from calibcli.stats.gates.cells import FrozenSegments, Partition, Sums
 from calibcli.stats.gates.claim import (
+    BY_P_VALUE,
     NO_CONFIDENCE,
     ONE_LOOK,
     Bounds,
@@ -216,7 +217,7 @@ def mce_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
     if rule.bound is Bound.P_VALUE:
         names = rows.columns
         together = joint(rows.entries, rows.found, tested, names=names, depth=rows.depth, error=ground.delta)
-        values, method = together.p_values, f"p-value: {together.method}"
+        values, method = together.p_values, f"{BY_P_VALUE}{together.method}"
         exact = together.draws > 0 and rule.limit * (together.draws + 1) >= 1.0
         level = f"{in_full(rule.limit)} at most" if exact else f"about {in_full(rule.limit)}"
         by_chance = f"scores calibrated in every segment fail with a probability of {level}"
