@@ -120,9 +120,11 @@ def shift_of(
         return Shift(levels, *counts, parts, psi, p, least, "chi-squared")
     draws = min(max(_LEAST_DRAWS, math.ceil(2.0 / error)), _LARGEST_DRAWS)
     found, drawn = _drawn(old, new, levels, counts, intervals=intervals, draws=draws, chance=chance)
-    # The largest index whose p-value is above the error: the two never contradict each other.
+    # The largest index whose p-value is above the error: the two never contradict each other. Where draws put
+    # neighbours together their index is a little another, and the p-value settles it.
     least = float(np.sort(drawn)[-max(math.floor(error * (draws + 1)), 1)])
     p = p_value(drawn, found)
+    least = max(least, psi) if p > error else min(least, math.nextafter(psi, 0.0))
     method = f"{draws:,} draws of which rows are old"
     if draws * error < 1.0:
         method += f", too few to show a shift at {error:.1g}"

@@ -106,7 +106,7 @@ def test_draws_come_near_the_exact_law() -> None:
     assert abs(found.p_value - exact) < 5 * np.sqrt(exact * (1 - exact) / 1_999)
 
 
-def test_what_may_be_chance_and_the_p_value_agree() -> None:
+def test_what_may_be_chance_and_the_p_value_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """An index is above what chance may give just where its p-value is no larger than the error."""
     generator, chance = np.random.default_rng(0), Chance(lambda: np.random.default_rng(1))
     old = generator.random(10)
@@ -116,6 +116,12 @@ def test_what_may_be_chance_and_the_p_value_agree() -> None:
         for error in (p_value - 1e-4, p_value + 1e-4):
             found = shifted(old, new, error=error, chance=chance)
             assert (found.psi > found.by_chance + 1e-12) == (p_value <= error)
+    # Of neighbours that are put together the index is .37, and not .49.
+    monkeypatch.setattr(drift, "_MOST_CELLS", 40)
+    generator = np.random.default_rng(24)
+    coarse = shifted(generator.random(200) ** 2, generator.random(60) ** 2)
+    assert coarse.p_value > 0.05
+    assert coarse.psi <= coarse.by_chance
 
 
 def test_new_values_are_levels_and_cuts_are_those_of_old_rows() -> None:
