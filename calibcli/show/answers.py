@@ -1148,9 +1148,10 @@ def untested_words(many: int, reason: str | None) -> str:
 LITTLE_SHIFT, MUCH_SHIFT = 0.1, 0.25
 
 
-def psi_words(psi: float) -> str:
+def psi_words(psi: float, report: "DriftReport") -> str:
     """Return an index with three significant digits, or with as many more as tell it from the limits."""
-    return beside(psi, LITTLE_SHIFT, MUCH_SHIFT, least=3)
+    limits = () if report.gate is None else (report.gate.max_psi,)
+    return beside(psi, LITTLE_SHIFT, MUCH_SHIFT, *limits, least=3)
 
 
 def shift_size(psi: float) -> str:
@@ -1163,7 +1164,7 @@ def drifted(report: "DriftReport") -> tuple[str, ...]:
     if report.by is not None:
         return (_drifted_by_group(report, report.by),)
     score, *others = report.columns
-    index, chance = f"PSI {psi_words(score.psi)}", f"up to {three(score.by_chance)} can be chance"
+    index, chance = f"PSI {psi_words(score.psi, report)}", f"up to {three(score.by_chance)} can be chance"
     if score.shifted:
         first = f"The scores have shifted: {index} (p {p_equals(score.p_joint, at_most=score.at_most)}"
         first += f"; {chance})" if score.psi > score.by_chance else ")"
@@ -1177,7 +1178,7 @@ def drifted(report: "DriftReport") -> tuple[str, ...]:
         still = first_of([quoted(one.name) for one in others], _MOST_SHIFTED)
         return (first, f"No shift of {still} is shown.")
     names = first_of(
-        [f"{quoted(one.name)} (PSI {psi_words(one.psi)})" for one in _largest(moved)], _MOST_SHIFTED
+        [f"{quoted(one.name)} (PSI {psi_words(one.psi, report)})" for one in _largest(moved)], _MOST_SHIFTED
     )
     have = agreeing(len(moved), "has")
     if len(others) == 1:
@@ -1190,11 +1191,12 @@ def _drifted_by_group(report: "DriftReport", by: "GroupsCompared") -> str:
     moved, groups = report.shifted, plural(len(report.columns), "other value")
     if not moved:
         most = max(report.columns, key=lambda one: one.psi)
-        largest = f"the largest PSI is {psi_words(most.psi)}, in {quoted(most.name)}"
+        largest = f"the largest PSI is {psi_words(most.psi, report)}, in {quoted(most.name)}"
         since = f"No shift of the scores from {quoted(by.base)} is shown in {groups} of {quoted(by.column)}"
         return f"{since}: {largest}, and up to {three(most.by_chance)} can be chance."
     most = _largest(moved)[0]
-    size = f"most in {quoted(most.name)} (PSI {psi_words(most.psi)}, by convention {shift_size(most.psi)})"
+    psi = psi_words(most.psi, report)
+    size = f"most in {quoted(most.name)} (PSI {psi}, by convention {shift_size(most.psi)})"
     size = f"first and {size}" if moved[0] is most else f"first in {quoted(moved[0].name)}, {size}"
     size = size.removeprefix("first and most ") if len(moved) == 1 else size
     where = f"{count(len(moved))} of {groups} of {quoted(by.column)}"

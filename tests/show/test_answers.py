@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from calibcli.commands.measure import measure_table
 from calibcli.names import Binning, ComparisonName, MeasureName
 from calibcli.options.measuring import MeasureOptions, metrics_of
+from calibcli.reports.drift import DriftGate
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import ClusterSummary
 from calibcli.show.answers import answer_of, document_of, psi_words, shift_size
@@ -238,10 +240,12 @@ def test_an_interval_that_leaves_out_1_is_not_rounded_to_it() -> None:
     assert said.endswith("(95 % CI 1.0004 to 1.10).")
 
 
-@pytest.mark.parametrize("psi", [0.09996, 0.1, 0.2499, 0.25004])
-def test_an_index_is_not_rounded_to_a_limit_of_the_convention(psi: float) -> None:
-    """What is read off the number is what is said of it."""
-    assert shift_size(float(psi_words(psi))) == shift_size(psi)
+@pytest.mark.parametrize("psi", [0.09996, 0.1, 0.15003, 0.2499, 0.25004])
+def test_an_index_is_not_rounded_to_a_limit(psi: float) -> None:
+    """Neither to one of the convention nor to that of a gate: what is read off it is what is said of it."""
+    report: Any = SimpleNamespace(gate=DriftGate(0.15, (), "pass"))
+    said = float(psi_words(psi, report))
+    assert (shift_size(said), said > 0.15) == (shift_size(psi), psi > 0.15)
 
 
 def test_a_direction_of_all_scores_is_said_once_with_its_size() -> None:

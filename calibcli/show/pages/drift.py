@@ -64,7 +64,7 @@ def _columns(report: DriftReport) -> Grid:
         Column("column" if report.by is None else report.by.column, own=report.by is not None): lambda one: (
             one.name
         ),
-        "PSI": lambda one: psi_words(one.psi),
+        "PSI": lambda one: psi_words(one.psi, report),
         f"by chance ({sure})": lambda one: f"up to {three(one.by_chance)}",
         "p, jointly": lambda one: p_words(one.p_joint, at_most=one.at_most),
         "shift": lambda one: "shown" if one.shifted else "not shown",
