@@ -27,7 +27,7 @@ from calibcli.data.readers import Fragment
 from calibcli.documents.artifact import ClassArtifact
 from calibcli.documents.sealed import canonical_text
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
-from calibcli.names import DataFormat
+from calibcli.names import DataFormat, OnRange, OnSum
 from calibcli.options.numerals import plural
 from calibcli.options.rows import Columns, InputFormat, Reading
 from calibcli.reports.maps import ApplyReport, FolderApplyReport
@@ -59,6 +59,8 @@ def _read_otherwise(requested: ApplyRequest) -> dict[str, object]:
         "score_map": (columns.score_map, fitted.score_map),
         "probs": (None if several is None else several.probs, None),
         "classes": (None if several is None else several.classes, None),
+        "on_range": (columns.on_range, OnRange.ERROR),
+        "on_sum": (requested.on_sum, OnSum.ERROR),
     }
     return {key: asked for key, (asked, as_in_fit) in pairs.items() if asked not in (None, as_in_fit)}
 
@@ -66,7 +68,12 @@ def _read_otherwise(requested: ApplyRequest) -> dict[str, object]:
 def refuse_other_maps(requested: ApplyRequest, out_dir: str, there: Collection[str]) -> tuple[str, ...]:
     """Refuse to leave out outputs of another map; return what to say of those that nothing is known of."""
     made, now = _read(out_dir), fingerprint_of(requested)
-    others = [output for output in there if made.get(_inside_folder(out_dir, output), now) != now]
+    # What all scores and sums were in range for is the same however others are read.
+    strict = replace(
+        requested, columns=replace(requested.columns, on_range=OnRange.ERROR), on_sum=OnSum.ERROR
+    )
+    same = (now, fingerprint_of(strict))
+    others = [output for output in there if made.get(_inside_folder(out_dir, output), now) not in same]
     if others:
         some = plural(len(others), "output", "was")
         what = "made by another artifact, --prior or --name, or of other scores"

@@ -172,9 +172,8 @@ def _require_two(columns: Columns, artifacts: Sequence[DocumentSource]) -> None:
     if scores > 1 and artifacts:
         msg = "two scores and an artifact: which are to be compared?"
         raise UsageProblem(msg, "name two scores, or one score and one or two artifacts")
-    if scores > 2 or len(artifacts) > 2:
-        many = f"{scores} scores" if scores > 2 else f"{len(artifacts)} artifacts"
-        msg = f"{many} are named, and two are compared"
+    if len(artifacts) > 2:
+        msg = f"{len(artifacts)} artifacts are named, and two are compared"
         raise UsageProblem(msg, "name the baseline first, then the other; run once for each pair")
     if scores == 1 and not artifacts:
         two = "" if columns.several is not None else "name two scores (-s a -s b), or "

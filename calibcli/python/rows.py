@@ -159,7 +159,7 @@ def inputs_of(
 ) -> tuple[Inputs, dict[str, Any]]:
     """Return the rows of a call, and what was said of them with names of columns in the place of values."""
     rows, values = frames.settled(rows), dict(said)
-    collector = ColumnCollector(names_are_columns=True)
+    collector = ColumnCollector()
     values["probs"] = probs_of(values.get("probs"))
     inputs = () if rows is None else paths_of(rows)
     alone = labels is None or values.get("score") is not None or values["probs"] is not None

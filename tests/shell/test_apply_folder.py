@@ -95,6 +95,11 @@ def test_a_restart_with_another_map_is_refused(place: Path, capsys: pytest.Captu
     assert "nothing says which artifact made 3 outputs" in capsys.readouterr().err
     assert main([*words, "--prior", "0.2", "--force"]) == 0
     assert main([*words, "--skip-existing"]) == 2
+    # Files without a score out of range are the same; those that have some may not be.
+    assert main([*words, "--force"]) == 0
+    gone.unlink()
+    for how, code in (("clip", 0), ("null", 2), ("clip", 0)):
+        assert main([*words, "--on-range", how, "--skip-existing"]) == code
 
 
 def test_a_bad_file_ends_it_with_what_was_written(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
