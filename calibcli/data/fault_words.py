@@ -22,16 +22,18 @@ from calibcli.data.faults import (
     ScoreSums,
 )
 from calibcli.data.groups import MemberColumn
+from calibcli.data.readers import number_hint
 from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale
-from calibcli.options.numerals import ALIKE, agreeing, folded, number_of, plural
+from calibcli.options.numerals import ALIKE, agreeing, by_name, folded, number_of, plural
 from calibcli.options.rows import Columns, as_one
 from calibcli.values import dataclass
 
 _MOST_FAULTS = 5
 # Scores that pass 0 or 1 by less than this have been rounded, or added up from rounded ones.
 _ROUNDED = 0.01
-_DECIMAL_COMMA = r"\s*-?\d*,\d+\s*"
+# With a comma, or a percent sign.
+_ODD_NUMBER = r"\s*-?\d*,\d+\s*|.*%\s*"
 # Values of a column that is text are looked at up to here for what they might be.
 _LOOKED_AT = 100
 SOFT = (
@@ -258,11 +260,9 @@ def not_numbers(column: Column, name: str, resolved: ResolvedColumns, *, shown: 
         return InputProblem(msg, f"pass {requested} if these are the probabilities of classes")
     some = [one for one in column.slice(0, _LOOKED_AT).to_pylist() if isinstance(one, str)]
     words = name in resolved.own_scores and is_text(value_type(column.type))
-    if any(re.fullmatch(_DECIMAL_COMMA, one) for one in some):
-        return InputProblem(msg, "numbers need a decimal point, not a comma: export them as numbers")
-    if any(one.strip().endswith("%") for one in some):
-        way = "pass --scale percent for percentages; --score-map reads 85% beside 0.85 and phrases"
-        return InputProblem(msg, way if words else "export numbers without percent signs")
+    odd = next((one for one in some if re.fullmatch(_ODD_NUMBER, one)), None)
+    if odd is not None:
+        return InputProblem(msg, number_hint(odd, None, score=words))
     phrases = "; --score-map gives phrases numbers" if words else ""
     return InputProblem(msg, f"name another column, or export numbers{phrases}")
 
@@ -451,7 +451,7 @@ class _Case:
             said = f"the only label is {seen[0]!r}, not 0 or 1"
             return said, f"pass --positive {positive} if it stands for 1"
         if len(seen) == 2:
-            either = " or ".join(f"--positive {shlex.quote(one)}" for one in sorted(seen, key=_label_order))
+            either = " or ".join(f"--positive {shlex.quote(one)}" for one in by_name(seen))
             return said, f"pass {either}: the label whose probability the score is"
         amounts = all(re.fullmatch(r"-?\d+([.,]\d+)?", one) for one in seen)
         made = "; of amounts, make a column that is 1 where they reach a limit" if amounts else ""
@@ -588,20 +588,12 @@ def gap_words(findings: Findings, resolved: ResolvedColumns) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _label_order(label: str) -> tuple[bool, float, str]:
-    """Order numbers by size, before text in alphabetical order."""
-    try:
-        return False, float(label), label
-    except ValueError:
-        return True, 0.0, label
-
-
 def _labels_listed(labels: Iterable[str]) -> str:
     seen = list(labels)
     if len(seen) > MOST_LABELS:
         return ", ".join(map(repr, seen[:MOST_LABELS])) + " and more"
-    ordered = [repr(label) for label in sorted(seen, key=_label_order)]
-    return " and ".join(filter(None, (", ".join(ordered[:-1]), ordered[-1])))
+    *ordered, last = map(repr, by_name(seen))
+    return " and ".join(filter(None, (", ".join(ordered), last)))
 
 
 # Rounding and margins of odds leave sums above this.
