@@ -13,6 +13,7 @@ from calibcli.data.engines import Item, Result, failed, needed, refuse_other_ver
 from calibcli.errors import UsageProblem, first_words
 from calibcli.names import EngineName
 from calibcli.values import dataclass
+from calibcli.version import __version__
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -116,7 +117,9 @@ def _versions(session: Session, tasks: int) -> dict[str, str | None]:
 
     answers = _collected(session, version, tasks)
     pairs = (answer.decode().partition(" ") for answer in answers.values())
-    return {host: said or None for host, _, said in pairs}
+    # Of a host where workers differ, one that has another than this.
+    others_last = sorted(pairs, key=lambda one: one[2] != __version__)
+    return {host: said or None for host, _, said in others_last}
 
 
 def _jobs(

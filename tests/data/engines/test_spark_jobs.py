@@ -6,6 +6,7 @@ import pytest
 
 from calibcli.data.engines import spark
 from calibcli.errors import UsageProblem
+from calibcli.version import __version__
 
 
 @pytest.mark.parametrize(
@@ -59,3 +60,13 @@ def test_a_session_that_is_there_is_taken_as_it_is(
     assert spark._session(None) is spark._session(taken) is session
     with pytest.raises(UsageProblem, match="this process has a session at"):
         spark._session(refused)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_one_worker_of_another_version_is_seen_beside_others_of_its_host(
+    monkeypatch: pytest.MonkeyPatch, order: int
+) -> None:
+    """In whatever order they answer."""
+    said = [f"host {__version__}".encode(), b"host 0.0.1"][::order]
+    monkeypatch.setattr(spark, "_collected", lambda *_: dict(enumerate(said)))
+    assert spark._versions(None, 2) == {"host": "0.0.1"}
