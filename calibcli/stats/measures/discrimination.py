@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from calibcli.names import MeasureName, Target
+from calibcli.options.numerals import rough_percent
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.measures import (
@@ -22,6 +23,7 @@ from calibcli.stats.measures import (
 from calibcli.stats.measures.if_calibrated import MANY_EVENTS, Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import Booleans, Floats, summed_products
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import Table, open_variance
 from calibcli.values import dataclass
 
@@ -47,11 +49,28 @@ def auroc(table: Table, *, confidence: float = 0.95) -> Estimate:
         because = HELD_OUT, "no interval: one label only, so that it is undefined"
         return Estimate.of(MeasureName.AUROC, table, math.nan, because=because)
     ranked = _Ranked.of(positive, negative)
-    if table.weighted:
-        because = HELD_OUT, NO_WEIGHTED_INTERVAL
-        return Estimate.of(MeasureName.AUROC, table, ranked.area, because=because)
+    if why := _why_none(table):
+        return Estimate.of(MeasureName.AUROC, table, ranked.area, because=(HELD_OUT, why))
     interval, null = ranked.interval(confidence), _if_calibrated(table)
     return Estimate.of(MeasureName.AUROC, table, ranked.area, interval, null=null)
+
+
+# Where a grid ties more of the pairs of both labels than this, an area of the scores may be far from its own.
+_MOST_TIED = 0.2
+
+
+def _why_none(table: Table) -> str:
+    """Return why an area has no interval, or nothing."""
+    if table.weighted:
+        return NO_WEIGHTED_INTERVAL
+    if isinstance(table, ScoreTable):
+        return ""
+    # Rows that all have the largest score of their cell are ties.
+    apart = table.below_positive + table.below_negative > 0
+    ones, others = table.positive, table.weight - table.positive
+    tied = summed_products(ones[apart], others[apart]) / max(float(ones.sum()) * float(others.sum()), 1.0)
+    share = f"{rough_percent(tied)} of the pairs of both labels share"
+    return f"no interval: {share} a cell of the grid; --exact tells them apart" if tied > _MOST_TIED else ""
 
 
 def gini(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -183,13 +202,12 @@ class Influence:
 
     @classmethod
     def of(cls, name: MeasureName, table: Table) -> "Influence | None":
-        """Return that of the rows of a table; None with importance weights, and where there is one label
-        only.
+        """Return that of the rows of a table; None where there is one label only, or no interval of the area.
 
         References:
             DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44, for that of the area under the ROC curve.
         """
-        if table.weighted or not 0 < table.total_positive_rows < table.total_rows:
+        if _why_none(table) or not 0 < table.total_positive_rows < table.total_rows:
             return None
         if name is MeasureName.AURC:
             kept = RiskCoverage.of(table)
@@ -254,8 +272,8 @@ def aurc(table: Table, *, confidence: float = 0.95) -> Estimate:
         the population area under the risk coverage curve", for the weights -ln u.
     """
     kept = RiskCoverage.of(table)
-    if table.weighted:
-        return Estimate.of(MeasureName.AURC, table, kept.area, because=(HELD_OUT, NO_WEIGHTED_INTERVAL))
+    if why := _why_none(table):
+        return Estimate.of(MeasureName.AURC, table, kept.area, because=(HELD_OUT, why))
     weights = kept.weights[::-1]
     mean = float((weights * table.weight * (1.0 - table.score)).sum()) / float(kept.rows.sum())
     low, high = of_mean(table, mean, -weights)

@@ -10,8 +10,10 @@ from scipy.special import expit
 from scipy.stats import binom, binomtest
 from sklearn.metrics import roc_auc_score
 
+from calibcli.names import RANKED
 from calibcli.stats.bounds.means import Values
 from calibcli.stats.measures.bias import bias, observed_over_expected
+from calibcli.stats.measures.differences import ranked_sums
 from calibcli.stats.measures.discrimination import (
     RiskCoverage,
     aurc,
@@ -21,6 +23,8 @@ from calibcli.stats.measures.discrimination import (
     odd_area,
 )
 from calibcli.stats.table import ScoreTable, Weighing
+from calibcli.stats.table.grid import grid_of
+from score_rows import scored
 
 
 def rows(seed: int, n: int, values: int, rate: float = 0.4) -> tuple[np.ndarray, np.ndarray]:
@@ -369,6 +373,19 @@ def test_an_interval_down_to_no_events_ends_at_0(seed: int) -> None:
     found = observed_over_expected(ScoreTable.from_rows(score, np.arange(51) == 0))
     assert found.interval is not None
     assert found.interval.lower == 0.0
+
+
+def test_cells_that_hide_most_pairs_leave_no_interval() -> None:
+    """Scores of one cell of a grid count as ties, and how they rank is not known; of real ties it is."""
+    score, label = scored(3_000)
+    narrow = grid_of(ScoreTable.from_rows(0.5 + 1e-7 + 1e-6 * score, label))
+    for area in (auroc, gini, aurc):
+        found = area(narrow)
+        assert found.interval is None
+        assert any("100 % of the pairs of both labels share a cell" in text for text in found.assumptions)
+    assert ranked_sums(RANKED, narrow, narrow) is None
+    tied = grid_of(ScoreTable.from_rows(np.where(score < 0.6, 0.5, score), label))
+    assert auroc(tied).interval is not None
 
 
 @pytest.mark.parametrize("score", [0.0003, 0.1, 1.0 / 3.0, 0.7])
