@@ -11,7 +11,7 @@ from calibcli.errors import NotConverged
 from calibcli.names import GAVE_ZERO, CompatTool, MeasureName, TestName
 from calibcli.options.numerals import plural
 from calibcli.stats.measures import rate_of
-from calibcli.stats.measures.scores import certain_and_wrong
+from calibcli.stats.measures.scores import certain_and_wrong, mean_loss, squared_error
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.recalibrators.newton import Points, log_loss, logistic, minimise
 from calibcli.stats.table import Booleans, Floats, Integers, ScoreTable
@@ -518,14 +518,14 @@ def _smoothed(score: Floats, mass: Floats, points: Floats, *, bandwidth: float) 
 
 
 def sklearn_numbers(table: ScoreTable) -> Peer:
-    loss = _log_loss(table, table.score)
+    brier, loss = mean_loss(table, squared_error), _log_loss(table, table.score)
     wrong = certain_and_wrong(table)
     clipped = f"scores are limited to [2.2e-16, 1 - 2.2e-16] there{_cost(wrong)}"
     shares = "one less the loss over that of the base rate of these rows"
     numbers = (
-        PeerNumber("brier_score_loss", _brier(table), MeasureName.BRIER, "the same formula"),
+        PeerNumber("brier_score_loss", brier, MeasureName.BRIER, "the same formula"),
         PeerNumber("log_loss", loss, MeasureName.LOG_LOSS, clipped),
-        PeerNumber("d2_brier_score", _brier_share(table), MeasureName.BRIER_SKILL, shares),
+        PeerNumber("d2_brier_score", _brier_share(table, brier), MeasureName.BRIER_SKILL, shares),
         PeerNumber(
             "d2_log_loss_score",
             _log_share(table, loss),
@@ -543,18 +543,12 @@ def _cost(wrong: int) -> str:
     return f": {-math.log(CLIP):.2f} for each of {plural(wrong, 'row')} that {GAVE_ZERO}, infinity here"
 
 
-def _brier(table: ScoreTable) -> float:
-    positive, negative = table.positive, table.weight - table.positive
-    squares = positive * (1.0 - table.score) ** 2 + negative * table.score**2
-    return float(squares.sum()) / float(table.weight.sum())
-
-
-def _brier_share(table: ScoreTable) -> float | None:
+def _brier_share(table: ScoreTable, loss: float) -> float | None:
     """Return 1 - loss / loss of the base rate; -inf where every label is the same and a score is not."""
     if table.total_rows < 2:
         return None
     rate = rate_of(table)
-    share = ratio(_brier(table), rate * (1.0 - rate))
+    share = ratio(loss, rate * (1.0 - rate))
     return None if share is None else 1.0 - share
 
 
