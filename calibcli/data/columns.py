@@ -245,6 +245,8 @@ def is_score_pattern(name: str | None) -> bool:
 _NUMBERS = re.compile(
     r"(?:dictionary<values=)?(?:u?int\d+|float|double|halffloat|decimal|null|number|whole number|empty)"
 )
+# As Arrow and numpy say it.
+_TEXT = re.compile(r"string|^[<>|]?[US]\d")
 
 
 def fitting_scores(columns: Columns, kinds: Mapping[str, str], header: Header) -> Columns:
@@ -275,7 +277,7 @@ def fitting_scores(columns: Columns, kinds: Mapping[str, str], header: Header) -
             if name == label
             else "it is no score"
             if name in roles
-            else f"it holds {'text' if 'string' in kinds[name] else kinds[name]}"
+            else f"it holds {'text' if _TEXT.search(kinds[name]) else kinds[name]}"
             for name in fitting
             if name not in taken
         }

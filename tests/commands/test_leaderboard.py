@@ -103,6 +103,9 @@ def test_pattern_takes_numbers_that_are_no_label_and_says_the_rest(forecasts: st
         f"column {name!r} fits the pattern and is left out: it holds {kind}"
         for name, kind in (("fc_is", "bool"), ("fc_on", "date32[day]"))
     ]
+    np.savez(tmp_path / "typed.npz", fc_a=[0.1, 0.9], fc_note=["x", "yz"], rain=[0, 1])
+    report = calibcli.measure(str(tmp_path / "typed.npz"), score="fc_*", label="rain", metric="brier")
+    assert "column 'fc_note' fits the pattern and is left out: it holds text" in report.notes
     everything = calibcli.measure(forecasts, score="*", label="rain", metric="brier")
     assert any("'rain' fits the pattern and is left out: it is the label" in one for one in everything.notes)
 
