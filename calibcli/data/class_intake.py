@@ -31,20 +31,20 @@ class ClassRows:
     Args:
         label: Shape (n,), the place of the class that is right.
         predicted: Shape (n,), the place of the most probable class, the first of several.
-        tied: Rows where several classes are the most probable.
     """
 
     probability: Floats
     label: Integers
     predicted: Integers
-    tied: int
 
     @classmethod
     def of(cls, probability: Floats, label: Integers) -> "ClassRows":
-        predicted = probability.argmax(axis=1)
-        top = probability[np.arange(label.size), predicted]
-        tied = int(np.count_nonzero((probability == top[:, None]).sum(axis=1) > 1))
-        return cls(probability, label, predicted, tied)
+        return cls(probability, label, probability.argmax(axis=1))
+
+    @property
+    def tied(self) -> int:
+        """How many rows have several classes that are the most probable."""
+        return int(np.count_nonzero((self.probability == self.confidence[:, None]).sum(axis=1) > 1))
 
     @property
     def confidence(self) -> Floats:
@@ -57,7 +57,7 @@ class ClassRows:
         return np.asarray(self.predicted == self.label)
 
     def some(self, which: Indices) -> "ClassRows":
-        return ClassRows(self.probability[which], self.label[which], self.predicted[which], self.tied)
+        return ClassRows(self.probability[which], self.label[which], self.predicted[which])
 
 
 def on_class_scale(values: Floats, scale: Scale) -> Floats:

@@ -260,13 +260,18 @@ def test_classes_of_few_rows_are_listed(tmp_path: Path) -> None:
 
 
 def test_ties_and_sums_are_counted(tmp_path: Path) -> None:
-    """Rows with several most probable classes, and rows divided by their sum, are said in the input."""
-    probability = np.array([[0.4, 0.4, 0.2, 0.0], [0.7, 0.1, 0.1, 0.1], [0.6, 0.6, 0.4, 0.4]] * 10)
+    """Rows with several most probable classes, and rows divided by their sum, are said in the input; ties of
+    rows that predict another class than the one that is looked at are not.
+    """
+    probability = np.array([[0.4, 0.4, 0.2, 0.0], [0.1, 0.7, 0.1, 0.1], [0.6, 0.6, 0.4, 0.4]] * 10)
     path = written(tmp_path / "rows.parquet", probability, np.zeros(30, int))
-    columns = replace(COLUMNS, several=replace(SEVERAL, on_sum=OnSum.NORMALISE))
-    read = measure_files(RowRequest([path], columns), options=OPTIONS).input.classes
-    assert read is not None
-    assert (read.count, read.tied, read.normalised) == (4, 20, 10)
+    several = replace(SEVERAL, on_sum=OnSum.NORMALISE)
+    for one, counts in ((None, (4, 20, 10)), ("ant", (4, 20, 10)), ("bee", (4, 0, 10))):
+        view = ViewName.CONFIDENCE if one is None else ViewName.TOP_LABEL
+        columns = replace(COLUMNS, several=replace(several, view=view, one_class=one))
+        read = measure_files(RowRequest([path], columns), options=ONE).input.classes
+        assert read is not None
+        assert (read.count, read.tied, read.normalised) == counts
 
 
 def test_rows_taken_as_they_are_have_no_loss_of_whole_rows(
