@@ -1,7 +1,7 @@
 """Measures over bins: binned ECE and its kin with every bound of it, the worst bin, and l_p."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -54,11 +54,13 @@ def binned_ece(
     )
 
 
-def upper_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float, str]:
+def upper_bound(
+    table: Table, sums: BinnedTable, *, delta: float, parts: Sequence[Table] = ()
+) -> tuple[float, str]:
     """Return a fixed-design upper bound of the binned ECE, one-sided, and its method.
 
     Which of two bounds is taken is settled by the scores alone: betting where scores are near 0 or 1, and
-    otherwise the plug-in plus d*.
+    otherwise the plug-in plus d*. Bins may be those of several parts of the rows, one after the other.
     """
     value = sums.ece
     if table.weighted:
@@ -67,7 +69,7 @@ def upper_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float
     variance = float(sums.variance.sum()) / sums.total
     if bets_are_sharper(variance, delta=delta):
         stakes = stakes_for_one_look(table.total_rows, variance, delta=delta)
-        return grouped_residuals(table, sums).upper_bound(stakes, delta=delta), "upper: betting"
+        return grouped_residuals(table, sums, parts).upper_bound(stakes, delta=delta), "upper: betting"
     return min(1.0, value + deviation_of_a_mean(table.total_rows, delta)), "upper: d*"
 
 
@@ -87,11 +89,11 @@ def bets_are_sharper(variance: float, *, delta: float) -> bool:
     return -normal_quantile(delta) / 2.0 > 1.02 * math.sqrt(2.0 * variance * log_odds)
 
 
-def grouped_residuals(table: Table, sums: BinnedTable) -> GroupedResiduals:
-    negative = table.weight - table.positive
-    return GroupedResiduals(
-        table.score, positive=table.positive, negative=negative, starts=sums.starts, places=sums.upper
-    )
+def grouped_residuals(table: Table, sums: BinnedTable, parts: Sequence[Table] = ()) -> GroupedResiduals:
+    columns = [(one.score, one.positive, one.weight - one.positive) for one in parts or (table,)]
+    score, positive, negative = (np.concatenate(column) for column in zip(*columns, strict=True))
+    places = None if parts else sums.upper
+    return GroupedResiduals(score, positive=positive, negative=negative, starts=sums.starts, places=places)
 
 
 def mean_noise(table: Table, sums: BinnedTable) -> float:

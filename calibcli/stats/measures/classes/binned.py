@@ -10,7 +10,6 @@ import numpy as np
 from calibcli.names import ClassMeasure, Target
 from calibcli.options.numerals import in_full, plural
 from calibcli.stats.bounds import Interval
-from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_one_look
 from calibcli.stats.bounds.proportion import deviation_of_a_mean, hoeffding_deviation, mean_absolute_deviation
 from calibcli.stats.measures import (
     HELD_OUT,
@@ -25,7 +24,7 @@ from calibcli.stats.measures import (
     effective_rows,
 )
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_error, least_rise_and_fall
-from calibcli.stats.measures.binned import alone_words, bets_are_sharper, for_these_scores, mean_noise
+from calibcli.stats.measures.binned import alone_words, for_these_scores, mean_noise, upper_bound
 from calibcli.stats.measures.if_calibrated import of_moments
 from calibcli.stats.measures.l2 import (
     TVariance,
@@ -224,7 +223,8 @@ def top_label_ece(views: ClassViews) -> ClassEstimate:
     share = _shares(views)
     value = float(share @ [one.sums.ece for one in views.top])
     noise = float(share @ [mean_noise(one.table, one.sums) for one in views.top])
-    upper, method = _upper(views, value)
+    tables = [one.table for one in views.top]
+    upper, method = upper_bound(views.whole, side_by_side(views.top), delta=views.delta, parts=tables)
     interval = for_these_scores(
         value,
         lower=least_error(
@@ -330,26 +330,6 @@ def _null(views: ClassViews, seen: tuple[Seen, ...], share: Floats) -> tuple[Mom
 def _of_all(parts: tuple[Moments, ...] | None) -> Reference:
     """Return mean and range of a sum over classes whose rows are different ones."""
     return UNKNOWN if parts is None else Moments(*map(sum, zip(*parts, strict=True))).reference
-
-
-def _upper(views: ClassViews, value: float) -> tuple[float, str]:
-    """Return the upper bound of `binned_ece` over pairs of class and bin."""
-    delta, table = views.delta, views.whole
-    if table.weighted:
-        return value + deviation(table, delta=delta), _EFFECTIVE
-    sums = side_by_side(views.top)
-    variance = float(sums.variance.sum()) / sums.total
-    if not bets_are_sharper(variance, delta=delta):
-        return value + deviation_of_a_mean(views.rows, delta), "upper: d*"
-    tables = [one.table for one in views.top]
-    residuals = GroupedResiduals(
-        np.concatenate([one.score for one in tables]),
-        positive=np.concatenate([one.positive for one in tables]),
-        negative=np.concatenate([one.weight - one.positive for one in tables]),
-        starts=sums.starts,
-    )
-    stakes = stakes_for_one_look(views.rows, variance, delta=delta)
-    return residuals.upper_bound(stakes, delta=delta), "upper: betting"
 
 
 def marginal_l2(views: ClassViews) -> ClassEstimate:
