@@ -104,11 +104,10 @@ class Grid:
     caption: str = ""
     paper: tuple[Line, ...] = ()
 
-    def only(self, places: Sequence[int], *notes: Line) -> "Grid":
-        """Return the table with some of its columns, and a line that says more."""
+    def only(self, places: Sequence[int]) -> "Grid":
+        """Return the table with some of its columns, and nothing else."""
         columns = tuple(self.columns[place] for place in places)
-        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
-        return Grid(columns, rows, notes)
+        return Grid(columns, tuple(tuple(row[place] for place in places) for row in self.rows))
 
 
 def in_parts(
