@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 
-from calibcli.stats.measures.bias import bias
+from calibcli.stats.measures.bias import bias, interval_of_bias, least_rise_and_fall
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.grid import GridTable
 
@@ -138,6 +138,15 @@ def test_scores_that_say_nothing_of_labels_widen_the_interval() -> None:
     with_spread = ends(ScoreTable.from_rows(score, rng.random(400) < 0.9))
     without = ends(ScoreTable.from_rows(np.full(400, score.mean()), rng.random(400) < 0.9))
     assert with_spread[1] - with_spread[0] > 1.1 * (without[1] - without[0])
+
+
+@pytest.mark.parametrize("score", [0.0, 0.01, 0.2, 0.9])
+def test_what_an_error_is_at_least_is_what_the_interval_leaves(score: float) -> None:
+    """Of rare events more than announced, too: five of 50 rows of score 0 said nothing of an ECE."""
+    for count in range(51):
+        table = ScoreTable.from_rows(np.full(50, score), np.arange(50) < count)
+        lower, upper = interval_of_bias(table, confidence=0.975).ends
+        assert least_rise_and_fall(table, delta=0.025) == (max(0.0, lower), max(0.0, -upper))
 
 
 def test_rare_events_are_rare_under_weights_too() -> None:
