@@ -294,6 +294,9 @@ _SINGLE_ROUNDING = 1e-6
 # How near a step comes to that of Newton: nearer as the steps get small, as far as precision allows.
 _LOOSE, _TIGHT, _SINGLE_TIGHT = 0.3, 1e-8, 1e-3
 
+# What a derivative may grow by, squared, before rounding is taken for all that is left of the curvature.
+_ASTRAY = 1e30
+
 # The mean log loss of rows that a map can make as sure as it likes.
 _NO_LOSS = 1e-6
 
@@ -380,7 +383,7 @@ def _newton_step(loss: PenalisedLoss, coefficients: Floats, pull: Floats, *, rou
         left -= size / curve * bent
         rounded = rounding(left)
         last, size = size, float(left @ rounded)
-        if size <= end:
+        if size <= end or size > _ASTRAY * first:
             break
         direction = rounded + size / last * direction
     return _Step(change, max(0.0, -0.5 * float(pull @ change)))

@@ -195,6 +195,14 @@ def test_a_strong_penalty_does_not_keep_a_fit_from_settling() -> None:
     assert np.ptp(one.weight) < 0.1
 
 
+def test_folds_of_a_row_or_two_end_in_words() -> None:
+    """Where maps are sure of all rows no curvature is left, and steps do not overflow in search of it."""
+    probability = np.array([[0.0, 0.98, 0.01, 0.01], [0.51, 0.0, 0.47, 0.02], [1.0, 0.0, 0.0, 0.0]])
+    with pytest.raises(NotConverged) as problem:
+        fitted(ClassMethod.STRUCTURED, Drawn(probability, np.array([0, 0, 2]), NAMES[:4]))
+    assert str(problem.value.hint).endswith("--multiclass temperature")
+
+
 @pytest.mark.parametrize("method", [method for method in ClassMethod if method is not ClassMethod.VECTOR])
 def test_other_methods_take_a_class_that_no_row_has(method: ClassMethod) -> None:
     """It keeps a probability above or at 0, and rows still sum to one."""
