@@ -54,13 +54,13 @@ class Members(Declared):
         """
         alone = [name for name in classes if name in tables and enough(tables[name], options.least_rows)]
         few = [name for name in classes if name not in alone]
-        own = {name: _fitted(tables[name], options, name) for name in alone}
+        own = {name: fit_named(tables[name], options, f"class {name!r}") for name in alone}
         if not few:
             return cls(classes, own, None)
         together = _together([tables[name] for name in few if name in tables])
         if together is None or not enough(together, options.least_rows):
-            together = spare
-        return cls(classes, own, _fitted(together, options, "few rows"))
+            together = _of_both_labels(spare)
+        return cls(classes, own, fit_named(together, options, "the shared map"))
 
     def check(self, node: Node) -> None:
         """Refuse maps of what is no class, and classes without a map."""
@@ -168,11 +168,24 @@ def _together(tables: Sequence[Table]) -> Table | None:
     return running.table()
 
 
-def _fitted(table: Table, options: ClassFitOptions, name: str) -> Recalibrator:
+def _of_both_labels(confidence: Table) -> Table:
+    """Refuse largest probabilities that are right in every row, or in none."""
+    right, rows = confidence.total_positive_rows, confidence.total_rows
+    if rows and right in (0, rows):
+        always, hint = "right", "fit on more rows, or on rows the model has not been trained on"
+        if not right:
+            always, hint = "wrong", "are the columns in the order of the classes? --classes names them"
+        msg = f"the most probable class is {always} in every row, so that no map of its probability is best"
+        raise InputProblem(msg, hint)
+    return confidence
+
+
+def fit_named(table: Table, options: ClassFitOptions, name: str) -> Recalibrator:
+    """Fit a map, and say of which one it is that there is none."""
     try:
         return fit_recalibrator(options.inner, table, options=options.inner_options)
     except InputProblem as problem:
-        msg = f"class {name!r}: {problem.message}"
+        msg = f"{name}: {problem.message}"
         raise InputProblem(msg, problem.hint) from problem
 
 

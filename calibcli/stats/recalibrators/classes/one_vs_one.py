@@ -18,8 +18,8 @@ from calibcli.stats.recalibrators.classes import (
     require_several,
     summing_to_one,
 )
-from calibcli.stats.recalibrators.classes.members import enough, notes_of
-from calibcli.stats.recalibrators.family import AnyMap, fit_recalibrator
+from calibcli.stats.recalibrators.classes.members import enough, fit_named, notes_of
+from calibcli.stats.recalibrators.family import AnyMap
 from calibcli.stats.table import Floats
 from calibcli.stats.table.again import ClassBlock
 from calibcli.stats.table.sliced import RunningSlices
@@ -73,9 +73,10 @@ class OneVsOne(ClassRecalibrator):
             total += block.label.size
             _add(running, block, pairs.values())
         require_several(rows.classes, weights, total)
+        tables = {pairs[first, second]: table for (first, second), table in running.tables().items()}
         found = {
-            pairs[name[0], name[1]]: fit_recalibrator(options.inner, table, options=options.inner_options)
-            for name, table in running.tables().items()
+            pair: fit_named(table, options, _named(rows.classes, pair))
+            for pair, table in tables.items()
             if enough(table, options.least_rows)
         }
         return cls(rows.classes, tuple(PairMap(*pair, one) for pair, one in sorted(found.items())))
@@ -102,8 +103,7 @@ class OneVsOne(ClassRecalibrator):
         few = (
             f"{pairs} too few fit rows for a map and {'stays as it is' if alone == 1 else 'stay as they are'}"
         )
-        names = self.classes
-        each = notes_of({f"pair {names[a]!r} and {names[b]!r}": one for (a, b), one in self.pairs.items()})
+        each = notes_of({_named(self.classes, pair): one for pair, one in self.pairs.items()})
         return (few, *each) if alone else each
 
     def predict(self, probability: Floats) -> Floats:
@@ -119,6 +119,10 @@ class OneVsOne(ClassRecalibrator):
                 inverse[:, second] += 1.0 / (1.0 - ahead)
             result = 1.0 / (inverse - (count - 2.0))
         return summing_to_one(result, probability)
+
+
+def _named(classes: tuple[str, ...], pair: Pair) -> str:
+    return f"pair {classes[pair[0]]!r} and {classes[pair[1]]!r}"
 
 
 def _share(probability: Floats, first: int, second: int) -> Floats:

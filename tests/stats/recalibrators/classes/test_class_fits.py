@@ -136,6 +136,26 @@ def test_perfect_rows_have_no_best_slope(method: ClassMethod) -> None:
         fitted(method, right())
 
 
+@pytest.mark.parametrize(("turned", "words", "hint"), [(0, "right", "more rows"), (1, "wrong", "--classes")])
+@pytest.mark.parametrize("method", [ClassMethod.CONFIDENCE, ClassMethod.TOP_LABEL])
+def test_confidences_of_one_label_are_said_to_be_so(
+    method: ClassMethod, turned: int, words: str, hint: str
+) -> None:
+    """It named a class that there was not, and a label that no row had."""
+    rows = right()
+    with pytest.raises(InputProblem, match=f"most probable class is {words} in every row") as problem:
+        fitted(method, replace(rows, label=(rows.label + turned) % 3))
+    assert hint in str(problem.value.hint)
+
+
+def test_a_pair_without_a_map_is_named() -> None:
+    """Of two classes whose labels are exchanged no temperature is best; the others have one."""
+    rows = drawn(6, rows=600)
+    swapped = replace(rows, label=np.array([1, 0, 2])[rows.label])
+    with pytest.raises(InputProblem, match="pair 'ant' and 'bee': labels do not rise"):
+        fitted(ClassMethod.ONE_VS_ONE, swapped, RecalibratorName.TEMPERATURE)
+
+
 def test_perfect_rows_have_no_best_vector() -> None:
     """Coefficients without end are not written to an artifact."""
     with pytest.raises(NotConverged, match="every row right for certain") as problem:
