@@ -89,8 +89,8 @@ class OutputProblem(CalibcliError):
     exit_code = 5
 
 
-def first_words(error: BaseException) -> str:
-    """Return the first line that another library's error has, or else its kind."""
+def first_words(error: object) -> str:
+    """Return the first line that another library's error, or what it says, has, or else its kind."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.errors import InputProblem
+from calibcli.errors import InputProblem, first_words
 from calibcli.stats.table import Booleans, Floats, Integers
 from calibcli.values import dataclass
 
@@ -169,10 +169,6 @@ def _invalid_column(batch: pa.RecordBatch, error: pa.ArrowInvalid, shown: str) -
 DAMAGED = "the file may be cut short or damaged: compare its size with the source"
 
 
-def first_line(error: object, otherwise: str = "unknown error") -> str:
-    return (str(error).splitlines() or [otherwise])[0]
-
-
 NO_THREAD = "Failed to launch worker thread"
 """What pyarrow says where there is no memory for the stack of a thread."""
 
@@ -180,7 +176,7 @@ NO_THREAD = "Failed to launch worker thread"
 def no_memory(shown: str, error: Exception) -> InputProblem:
     """Return what there is to say where a file needs more memory than there is, or pretends to."""
     return InputProblem(
-        f"{shown}: there is not enough memory to read it: {first_line(error, 'all is taken')}",
+        f"{shown}: there is not enough memory to read it: {first_words(error)}",
         "free some memory, or pass a lower --memory and --jobs; a damaged file can cause this, too",
     )
 

@@ -25,7 +25,7 @@ from calibcli.data.files import InMemory, Stamp, shown_path, stamp_of
 from calibcli.data.formats import keeps_ascii
 from calibcli.data.objects import is_object, opened, opened_file, parted
 from calibcli.data.pipes import Pipe, signals_heard
-from calibcli.errors import InputProblem, UsageProblem
+from calibcli.errors import InputProblem, UsageProblem, first_words
 from calibcli.families import loaded
 from calibcli.names import Compression, DataFormat
 from calibcli.options.rows import RowsInMemory
@@ -276,7 +276,7 @@ def read_problems(shown: str, what: str, *more: type[Exception]) -> Iterator[Non
         if arrays.NO_THREAD in str(error):
             raise arrays.no_memory(shown, error) from error
         words = error.args[0] if isinstance(error, KeyError) and error.args else error
-        msg = f"{shown} cannot be read{what}: {arrays.first_line(words)}"
+        msg = f"{shown} cannot be read{what}: {first_words(words)}"
         raise InputProblem(msg, arrays.DAMAGED) from error
 
 

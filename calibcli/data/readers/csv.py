@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from calibcli.data.arrays import first_line, source_of
+from calibcli.data.arrays import source_of
 from calibcli.data.columns import ResolvedColumns, separated_by
 from calibcli.data.readers import (
     Reader,
@@ -37,7 +37,7 @@ from calibcli.data.records import (
     first_record_end,
     lines_before,
 )
-from calibcli.errors import InputProblem
+from calibcli.errors import InputProblem, first_words
 from calibcli.names import DataFormat, Scale
 from calibcli.values import dataclass
 
@@ -103,7 +103,7 @@ class Layout:
             fields = f"{got} field{'s' * (got != 1)}"
             msg = f"{self.shown}: row {row:,} has {fields} where the header has {expected}"
             return WrongFields(msg, _QUOTES)
-        msg = f"{self.shown} cannot be read: {first_line(said)}"
+        msg = f"{self.shown} cannot be read: {first_words(said)}"
         return InputProblem(msg, "is it CSV, and complete? path:parquet or path:tsv forces another format")
 
 

@@ -18,11 +18,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as pa_json
 
-from calibcli.data.arrays import DAMAGED, VECTOR_KEYS, first_line, source_of
+from calibcli.data.arrays import DAMAGED, VECTOR_KEYS, source_of
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.readers import Reader, chunks_of, kept_bytes, number_hint, text_problems
 from calibcli.data.score_words import INFINITE, MISSING
-from calibcli.errors import InputProblem
+from calibcli.errors import InputProblem, first_words
 from calibcli.options.numerals import ALIKE, is_respelled, number_name, number_of, reads_as_number
 from calibcli.values import dataclass, field
 
@@ -696,7 +696,7 @@ class JsonReader(Reader):
     def _reported(self) -> AbstractContextManager[None]:
         shown = self.fragment.shown
         return text_problems(
-            shown, lambda said: InputProblem(f"{shown} cannot be read: {first_line(said)}", DAMAGED)
+            shown, lambda said: InputProblem(f"{shown} cannot be read: {first_words(said)}", DAMAGED)
         )
 
 

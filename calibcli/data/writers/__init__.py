@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol, cast
 
 import pyarrow as pa
 
-from calibcli.data.arrays import first_line
 from calibcli.data.formats import compression_of
 from calibcli.data.readers.parquet import key_problems
-from calibcli.errors import InputProblem
+from calibcli.errors import InputProblem, first_words
 from calibcli.names import Compression, DataFormat
 from calibcli.values import dataclass
 
@@ -101,5 +100,5 @@ def copy_errors(shown: str, *more: type[Exception]) -> Iterator[None]:
     except MemoryError:
         raise
     except kinds as error:
-        msg = f"{shown} cannot be copied: {first_line(error)}"
+        msg = f"{shown} cannot be copied: {first_words(error)}"
         raise InputProblem(msg) from error
