@@ -281,6 +281,9 @@ _FLAT = 1e-10
 # How much of that a further step may win: next to nothing where there is an end.
 _STILL_WON = 1e-3
 
+# So many steps on it has won all there is to win where there is none.
+_FAR = 4.0
+
 # How much of the loss a step may still win where penalties are compared.
 NEARLY = 1e-5
 
@@ -340,7 +343,7 @@ def minimum(loss: PenalisedLoss, start: Floats, *, by: LogRows) -> Floats:
             msg = "the map can make every row right for certain, so that no coefficients are best"
             raise NotConverged(msg, "fit on more rows, or on rows the model has not been trained on")
         if runs_away or largest <= flat:
-            _refuse_parted(curved, best, pull, rounding=rounding, least=_STILL_WON * flat)
+            _refuse_parted(loss, best, pull, curved=curved, rounding=rounding, least=_STILL_WON * flat)
     if runs_away:
         raise _not_reached(loss.model, _NO_END)
     if not largest <= flat:
@@ -404,18 +407,25 @@ def _lower(
 
 
 def _refuse_parted(
-    loss: PenalisedLoss, best: Floats, pull: Floats, *, rounding: Rounding, least: float
+    loss: PenalisedLoss,
+    best: Floats,
+    pull: Floats,
+    *,
+    curved: PenalisedLoss,
+    rounding: Rounding,
+    least: float,
 ) -> None:
     """Refuse a class whose coefficients have no end, since they part its rows from others.
 
     There a further step wins about as much as the derivative is large, where there is a best one the square
-    of that.
+    of that; and far beyond the step the loss has not risen, as it has where coefficients are told apart by
+    rounding alone, those of a class of one probability.
     """
     slope, intercept = loss.model.parts(pull)
     # Intercepts that rise together change nothing.
     own = np.concatenate((slope, intercept - intercept.mean()))
-    step = _newton_step(loss, best, own, rounding=rounding)
-    if step.fall <= least:
+    step = _newton_step(curved, best, own, rounding=rounding)
+    if step.fall <= least or not loss.mean(best + _FAR * step.change) <= loss.mean(best) - step.fall:
         return
     slope, intercept = loss.model.parts(step.change)
     name = loss.rows.rows.classes[int((np.abs(slope) + np.abs(intercept - intercept.mean())).argmax())]
