@@ -27,7 +27,7 @@ from calibcli.data.readers import Fragment
 from calibcli.documents.artifact import ClassArtifact
 from calibcli.documents.sealed import canonical_text
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
-from calibcli.names import DataFormat, OnRange, OnSum
+from calibcli.names import DataFormat
 from calibcli.options.numerals import plural
 from calibcli.options.rows import Columns, InputFormat, Reading
 from calibcli.reports.maps import ApplyReport, FolderApplyReport
@@ -44,9 +44,25 @@ _NOT_OF_THE_MAP = ("calibcli", "digest", "schema", "fit")
 
 def fingerprint_of(requested: ApplyRequest) -> str:
     """Return what tells the columns that a request writes: map, base rate, name, and how scores are read."""
+    return _fingerprint(requested, {**_read_otherwise(requested), **_taken_otherwise(requested)})
+
+
+def _fingerprint(requested: ApplyRequest, otherwise: Mapping[str, object]) -> str:
     document = {key: one for key, one in requested.loaded.to_dict().items() if key not in _NOT_OF_THE_MAP}
-    told = {"map": document, "prior": requested.prior, "name": requested.name, **_read_otherwise(requested)}
+    told = {"map": document, "prior": requested.prior, "name": requested.name, **otherwise}
     return f"sha256:{hashlib.sha256(canonical_text(told).encode()).hexdigest()}"
+
+
+def _taken_otherwise(requested: ApplyRequest) -> dict[str, object]:
+    """Return what becomes of rows that else end the command."""
+    columns = requested.columns
+    asked = {
+        "on_missing": columns.on_missing,
+        "on_range": columns.on_range,
+        "on_sum": requested.on_sum,
+        "unseen": columns.on_unseen,
+    }
+    return {key: one.value for key, one in asked.items() if one.value != "error"}
 
 
 def _read_otherwise(requested: ApplyRequest) -> dict[str, object]:
@@ -59,8 +75,6 @@ def _read_otherwise(requested: ApplyRequest) -> dict[str, object]:
         "score_map": (columns.score_map, fitted.score_map),
         "probs": (None if several is None else several.probs, None),
         "classes": (None if several is None else several.classes, None),
-        "on_range": (columns.on_range, OnRange.ERROR),
-        "on_sum": (requested.on_sum, OnSum.ERROR),
     }
     return {key: asked for key, (asked, as_in_fit) in pairs.items() if asked not in (None, as_in_fit)}
 
@@ -68,15 +82,12 @@ def _read_otherwise(requested: ApplyRequest) -> dict[str, object]:
 def refuse_other_maps(requested: ApplyRequest, out_dir: str, there: Collection[str]) -> tuple[str, ...]:
     """Refuse to leave out outputs of another map; return what to say of those that nothing is known of."""
     made, now = _read(out_dir), fingerprint_of(requested)
-    # What all scores and sums were in range for is the same however others are read.
-    strict = replace(
-        requested, columns=replace(requested.columns, on_range=OnRange.ERROR), on_sum=OnSum.ERROR
-    )
-    same = (now, fingerprint_of(strict))
+    # Files without a row that ends the command are the same whatever is asked of such rows.
+    same = (now, _fingerprint(requested, _read_otherwise(requested)))
     others = [output for output in there if made.get(_inside_folder(out_dir, output), now) not in same]
     if others:
         some = plural(len(others), "output", "was")
-        what = "made by another artifact, --prior or --name, or of other scores"
+        what = "made by another artifact, --prior or --name, or of scores that were read otherwise"
         msg = f"{some} {what}; the first is {min(others)}"
         raise UsageProblem(msg, "pass --force in place of --skip-existing, or name another --out-dir")
     unknown = [output for output in there if _inside_folder(out_dir, output) not in made]

@@ -4,7 +4,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, assert_never
 
-from calibcli.commands.predicting import fitted_rate, refuse_prior
+from calibcli.commands.predicting import fitted_rate, refuse_strange_to_map
 from calibcli.documents.artifact import (
     AnyArtifact,
     Artifact,
@@ -15,7 +15,7 @@ from calibcli.documents.artifact import (
     SegmentArtifact,
     artifact_text,
 )
-from calibcli.errors import IdleOption, UsageProblem
+from calibcli.errors import UsageProblem
 from calibcli.export.maps import GroupMaps, Origin, Shift
 from calibcli.export.python import (
     Style,
@@ -56,30 +56,17 @@ def export(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
 
 
 def _exported(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
+    refuse_strange_to_map(artifact, prior=ask.prior, by=ask.by, unseen=ask.unseen, probs=ask.probs)
     if isinstance(artifact, ClassArtifact):
-        _refuse_groups(ask)
         return _classes(artifact, ask)
-    if ask.probs is not None:
-        msg = "--probs names the columns of classes, and the map was fitted to one score"
-        raise UsageProblem(msg, "name its column with --score")
     if isinstance(artifact, GroupArtifact):
         return _groups(artifact, ask)
-    _refuse_groups(ask)
     if isinstance(artifact, SegmentArtifact):
         return _segments(artifact, ask)
     return _one(artifact, ask)
 
 
-def _refuse_groups(ask: ExportAsk) -> None:
-    """Refuse what speaks of groups where there is one map for all rows."""
-    if ask.by is not None or ask.unseen is not OnUnseen.ERROR:
-        option = "unseen" if ask.by is None else "by"
-        msg = f"--{option} speaks of groups, and there is one map for all rows"
-        raise IdleOption(msg, "leave it out, or export what `calibcli fit --by` wrote", options=(option,))
-
-
 def _groups(artifact: GroupArtifact, ask: ExportAsk) -> bytes:
-    refuse_prior(ask.prior)
     pooled, members = artifact.pooled, artifact.members
     origin = replace(_origin(pooled), digest=digest_of(artifact), calibcli=artifact.calibcli, by=artifact.by)
     maps = (pooled.recalibrator, *(one.recalibrator for one in members.values()))
@@ -97,7 +84,6 @@ def _groups(artifact: GroupArtifact, ask: ExportAsk) -> bytes:
 
 
 def _segments(artifact: SegmentArtifact, ask: ExportAsk) -> bytes:
-    refuse_prior(ask.prior)
     origin, found = replace(_origin(artifact), on=artifact.names), artifact.recalibrator
     if ask.target in _STYLES:
         return module_of_segments(found, origin=origin, style=_STYLES[ask.target]).encode()
@@ -156,9 +142,6 @@ def _one(artifact: Artifact, ask: ExportAsk) -> bytes:
 
 
 def _classes(artifact: ClassArtifact, ask: ExportAsk) -> bytes:
-    if ask.prior is not None:
-        msg = "--prior is the base rate of one label, and the map was fitted to several classes"
-        raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
     origin = _origin(artifact)
     match ask.target:
         case ExportTarget.SQL:

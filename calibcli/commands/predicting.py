@@ -30,7 +30,7 @@ from calibcli.documents.artifact import (
     SegmentArtifact,
 )
 from calibcli.errors import IdleOption, UsageProblem
-from calibcli.names import NEW_COLUMN, EndsOf, OnMissing, OnSum, OutputSum
+from calibcli.names import NEW_COLUMN, EndsOf, OnMissing, OnSum, OnUnseen, OutputSum
 from calibcli.options.fitting import AS_IT_COMES, Shape
 from calibcli.options.numerals import folded, plural
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
@@ -76,8 +76,6 @@ class ApplyRequest:
             resolved = classes_chosen(loaded, columns, fragment, on_sum=self.on_sum)
             change = ClassMap(loaded, self.artifact)
             return ClassPredictor(change, resolved, fragment, name=self.name, checked=columns.scale is None)
-        if not isinstance(loaded, Artifact):
-            refuse_prior(self.prior)
         checked = columns.scale is None
         columns = replace(as_fitted(columns, loaded), member=map_columns(loaded, columns.on_unseen))
         resolved = _score_resolved(columns, fragment)
@@ -405,10 +403,28 @@ def refuse_names(names: Sequence[str], header: Sequence[str], *, shown: str) -> 
         seen.add(name)
 
 
-def refuse_prior(prior: float | None) -> None:
-    if prior is not None:
-        msg = "--prior is the base rate of all rows, and the map is one for each group or segment"
-        raise UsageProblem(msg, "leave it out, or fit without --by and --on")
+def refuse_strange_to_map(
+    loaded: AnyArtifact,
+    *,
+    prior: float | None,
+    by: object = None,
+    unseen: str = OnUnseen.ERROR,
+    **of_classes: object,
+) -> None:
+    """Refuse what is said of classes, of groups or of the rate in all rows, where a map has none."""
+    said = next((name for name, one in of_classes.items() if one not in (None, OnSum.ERROR)), None)
+    if said is not None and not isinstance(loaded, ClassArtifact):
+        option = said.replace("_", "-")
+        msg = f"--{option} is for several classes, and the map was fitted to one score"
+        raise IdleOption(msg, "leave it out, or fit a map of classes with --probs", options=(option,))
+    said = "by" if by is not None else "unseen" if unseen != OnUnseen.ERROR else None
+    if said is not None and not isinstance(loaded, GroupArtifact):
+        msg = f"--{said} speaks of groups, and there is one map for all rows"
+        raise IdleOption(msg, "leave it out, or fit a map of each group with --by", options=(said,))
+    if prior is not None and not isinstance(loaded, Artifact):
+        what = "to several classes" if isinstance(loaded, ClassArtifact) else "by groups or segments"
+        msg = f"--prior is the base rate of one label in all rows, and the map was fitted {what}"
+        raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
 
 
 def fitted_rate(loaded: OneMap) -> float:

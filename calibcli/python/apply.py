@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
-from calibcli.commands.predicting import ApplyRequest, refuse_classes_alone, refuse_names
+from calibcli.commands.predicting import (
+    ApplyRequest,
+    refuse_classes_alone,
+    refuse_names,
+    refuse_strange_to_map,
+)
 from calibcli.data.columns import Header
 from calibcli.data.readers.in_memory import MemoryReader
 from calibcli.documents.artifact import ClassArtifact, GroupArtifact
@@ -27,7 +32,6 @@ from calibcli.python.recalibrator import (
     asked_of,
     columns_added,
     recalibrator_of,
-    refuse_idle,
     rows_in_memory,
     typed,
 )
@@ -141,7 +145,7 @@ def apply(
         requested = asked_of(scale, on_range, unseen, on_missing, score=score)
         sums = chosen(OnSum, on_sum, "on_sum")
         idle = {"probs": columns, "classes": called, "on_sum": sums}
-        refuse_idle(recalibrator.artifact, prior=prior, by=by, unseen=unseen, **idle)
+        refuse_strange_to_map(recalibrator.artifact, prior=prior, by=by, unseen=unseen, **idle)
         request = ApplyRequest(recalibrator.name, recalibrator.artifact, requested, sums, name, prior)
         return _frame_with_added_columns(request, rows, (columns, called), by)
     refuse_strange(rows)
@@ -182,7 +186,7 @@ def _frame_with_added_columns(
             several = SeveralClasses(probs, names_of(classes[1]), request.on_sum)
             request = replace(request, columns=replace(request.columns, several=several))
     elif isinstance(loaded, GroupArtifact):
-        loaded = replace(loaded, by=Header(header, FRAME).named(by or loaded.by))
+        loaded = replace(loaded, by=Header(header, FRAME).named(loaded.by if by is None else by))
         request = replace(request, loaded=loaded)
     predictor = request.predictor(fragment)
     refuse_names([field.name for field in predictor.fields], header, shown=FRAME)

@@ -9,7 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.commands.predicting import ClassPredictor, Predictor, ScorePredictor
+from calibcli.commands.predicting import (
+    ClassPredictor,
+    Predictor,
+    ScorePredictor,
+    refuse_strange_to_map,
+)
 from calibcli.commands.through_maps import ClassMap, as_fitted, map_columns
 from calibcli.data.columns import ClassColumns, Header, ResolvedColumns, columns_of_classes
 from calibcli.data.files import ArrowColumn, InMemory
@@ -17,7 +22,6 @@ from calibcli.data.readers import Fragment
 from calibcli.data.readers.in_memory import MemoryReader
 from calibcli.documents.artifact import (
     AnyArtifact,
-    Artifact,
     ClassArtifact,
     GroupArtifact,
     OneScore,
@@ -99,26 +103,6 @@ def typed(prior: float | None, classes: "Classes | None") -> tuple[float | None,
         None if prior is None else number_of(prior, "prior"),
         None if classes is None else names_given(classes, "classes"),
     )
-
-
-def refuse_idle(
-    held: AnyArtifact, *, prior: float | None, by: object, unseen: str, **of_classes: object
-) -> None:
-    """Refuse what a map has no use for."""
-    said = [name for name, value in of_classes.items() if value not in (None, OnSum.ERROR)]
-    if said and not isinstance(held, ClassArtifact):
-        msg = f"--{said[0].replace('_', '-')} is for several classes, and the map was fitted to one score"
-        raise UsageProblem(msg, "leave it out")
-    if prior is not None and not isinstance(held, Artifact):
-        what = "to several classes" if isinstance(held, ClassArtifact) else "by groups or segments"
-        msg = f"--prior is the base rate of one label in all rows, and the map was fitted {what}"
-        raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
-    if by is not None and not isinstance(held, GroupArtifact):
-        msg = "--by names groups, and the map was fitted to all rows together"
-        raise UsageProblem(msg, "leave it out, or fit with --by")
-    if unseen != OnUnseen.ERROR and not isinstance(held, GroupArtifact):
-        msg = "--unseen speaks of groups, and the map was fitted to all rows together"
-        raise UsageProblem(msg, "leave it out, or fit with --by")
 
 
 def predicted_scores(
@@ -330,7 +314,7 @@ class Recalibrator(Shown):
         """
         held = self.artifact
         prior, called = typed(prior, classes)
-        refuse_idle(held, prior=prior, by=by, unseen=unseen, classes=called, on_sum=on_sum)
+        refuse_strange_to_map(held, prior=prior, by=by, unseen=unseen, classes=called, on_sum=on_sum)
         if on is not None and not isinstance(held, SegmentArtifact):
             msg = "--on names columns that a map by segments looks at, and this one looks at none"
             raise UsageProblem(msg, "leave it out, or fit with --method segments")
@@ -375,7 +359,7 @@ class Recalibrator(Shown):
         """
         held, ends = self.artifact, []
         prior, _ = typed(prior, None)
-        refuse_idle(held, prior=prior, by=by, unseen=unseen)
+        refuse_strange_to_map(held, prior=prior, by=by, unseen=unseen)
         if not isinstance(held, ClassArtifact | SegmentArtifact):
             requested = asked_of(scale, on_range, unseen)
             _, *ends = predicted_scores(held, scores, requested, prior=prior, by=by)

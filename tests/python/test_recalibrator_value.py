@@ -282,10 +282,11 @@ def test_a_document_is_loaded_through_a_pipe(kind: str) -> None:
 
 REFUSED: list[tuple[str, dict[str, Any], str, str | None]] = [
     ("score", {"prior": 1.5}, "a base rate of 1.5", None),
-    ("score", {"classes": ["a", "b"]}, "classes is for several classes", "leave it out"),
+    ("score", {"classes": ["a", "b"]}, "classes is for several classes",
+     "leave it out, or fit a map of classes with probs"),
     ("score", {"on_missing": "drop"}, "on_missing='drop' leaves rows out", None),
-    ("score", {"by": ["a"] * 900}, "by names groups, and the map was fitted to all rows together", None),
-    ("score", {"unseen": "pooled"}, "unseen speaks of groups, and the map was fitted to all rows", None),
+    ("score", {"by": ["a"] * 900}, "by speaks of groups, and there is one map for all", None),
+    ("score", {"unseen": "pooled"}, "unseen speaks of groups, and there is one map for all", None),
     ("score", {"on_range": "clamp"}, "on_range='clamp'", "one of 'error', 'clip', 'null'"),
 ]  # fmt: skip
 

@@ -79,12 +79,12 @@ def test_a_restart_with_another_map_is_refused(place: Path, capsys: pytest.Captu
     gone.unlink()
     assert main([*words, "--prior", "0.2", "--skip-existing"]) == 2
     said = capsys.readouterr().err
-    assert "2 outputs were made by another artifact, --prior or --name, or of other scores" in said
+    assert "2 outputs were made by another artifact, --prior or --name, or of scores that were read" in said
     assert "; the first is out/day=1" in said
     assert not gone.exists()
     for more in (["--scale", "percent"], ["-s", "id", "--scale", "logit"], ["--score-map", "rare=.1"]):
         assert main([*words, *more, "--skip-existing"]) == 2
-        assert "of other scores" in capsys.readouterr().err
+        assert "of scores that were read otherwise" in capsys.readouterr().err
     (place / "again.json").write_text(json.dumps(other, indent=4))
     assert main([*words, "-s", "score", "--scale", "prob", "--skip-existing", "--on-missing", "null"]) == 0
     gone.unlink()
@@ -95,11 +95,12 @@ def test_a_restart_with_another_map_is_refused(place: Path, capsys: pytest.Captu
     assert "nothing says which artifact made 3 outputs" in capsys.readouterr().err
     assert main([*words, "--prior", "0.2", "--force"]) == 0
     assert main([*words, "--skip-existing"]) == 2
-    # Files without a score out of range are the same; those that have some may not be.
-    assert main([*words, "--force"]) == 0
-    gone.unlink()
-    for how, code in (("clip", 0), ("null", 2), ("clip", 0)):
-        assert main([*words, "--on-range", how, "--skip-existing"]) == code
+    # Files without a score out of range, or missing, are the same; those that have some may not be.
+    for how, other in ((["--on-range", "clip"], ["--on-range", "null"]), (["--on-missing", "null"], [])):
+        assert main([*words, "--force"]) == 0
+        gone.unlink()
+        for more, code in ((how, 0), (other, 2), (how, 0)):
+            assert main([*words, *more, "--skip-existing"]) == code
 
 
 def test_a_bad_file_ends_it_with_what_was_written(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

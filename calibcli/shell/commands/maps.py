@@ -9,7 +9,7 @@ from calibcli.data.formats import refuse_promise
 from calibcli.data.outputs import check_output, is_terminal, refuse_existing, write_file
 from calibcli.errors import IdleOption, OutputProblem, UsageProblem
 from calibcli.families import Known
-from calibcli.names import STDOUT, ClassMethod, EngineName, ExportTarget, OnUnseen, RecalibratorName, SqlForm
+from calibcli.names import STDOUT, ClassMethod, EngineName, ExportTarget, RecalibratorName, SqlForm
 from calibcli.options import fitting
 from calibcli.options.output import ArtifactFile, Inputs, Output
 from calibcli.options.rows import ClassOptions, Columns, Reading, RowRequest, SeveralClasses, is_json
@@ -126,14 +126,8 @@ def apply(
       cat preds.csv | calibcli apply cal.json | head
     """
     from calibcli.commands.apply import apply_file, apply_folder
-    from calibcli.commands.predicting import ApplyRequest, refuse_classes_alone
-    from calibcli.documents.artifact import (
-        ClassArtifact,
-        GroupArtifact,
-        read_any_map,
-        read_artifact,
-        read_class_artifact,
-    )
+    from calibcli.commands.predicting import ApplyRequest, refuse_classes_alone, refuse_strange_to_map
+    from calibcli.documents.artifact import ClassArtifact, read_any_map, read_artifact
 
     _refuse_swapped(artifact, inputs)
     _refuse_places(options, reading)
@@ -142,18 +136,11 @@ def apply(
     if output is not None:
         check_output(output, force=out.force, inputs=inputs, documents=[artifact])
     loaded = read_any_map(artifact)
-    if columns.on_unseen is not OnUnseen.ERROR and not isinstance(loaded, GroupArtifact):
-        msg = f"--unseen {columns.on_unseen.value} speaks of groups, and {artifact} has no map for each"
-        raise IdleOption(msg, "leave it out, or apply what `calibcli fit --by` wrote", options=("unseen",))
-    if not isinstance(loaded, ClassArtifact):
-        if classes != ClassOptions():
-            read_class_artifact(artifact)
-    else:
+    of_classes = {"probs": classes.probs, "classes": classes.classes, "on_sum": classes.on_sum}
+    refuse_strange_to_map(loaded, prior=options.prior, unseen=columns.on_unseen, **of_classes)
+    if isinstance(loaded, ClassArtifact):
         if columns.score is not None:
             read_artifact(artifact)
-        if options.prior is not None:
-            msg = "--prior is the base rate of one label, and the map was fitted to several classes"
-            raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
         if classes.probs is None:
             refuse_classes_alone(classes.classes)
         else:
