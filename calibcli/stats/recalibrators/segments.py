@@ -14,7 +14,7 @@ from calibcli.options.numerals import plural
 from calibcli.stats.recalibrators import FittedBin, checked_scores, penalised, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, limited_words
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, NEAREST, logistic, logit
-from calibcli.stats.recalibrators.selection import over_folds
+from calibcli.stats.recalibrators.selection import RAW, over_folds
 from calibcli.stats.table import Booleans, Floats, Integers, ScoreTable, Weighing, run_starts
 from calibcli.stats.table.grid import score_quantiles
 from calibcli.stats.table.levels import (
@@ -43,7 +43,7 @@ _DIGITS = 10
 # Of a standard error, by which a weaker penalty has to be better.
 _HALF = 0.5
 _EDGE = "the weakest penalty tried is the best one: more rows would settle more"
-RAW, POOLED, BY_SEGMENTS = "raw", "all rows alike", "by segments"
+POOLED, BY_SEGMENTS = "all rows alike", "by segments"
 
 
 @dataclass(frozen=True, slots=True)
