@@ -111,6 +111,8 @@ class Header:
         usual = SCORE_NAMES if role == "score" else LABEL_NAMES
         candidates = [name for name in self.names if folded(name) in usual]
         candidates = candidates or [name for name in self.names if folded(name) in _TRADE_NAMES[role]]
+        # Of the state of a gate `confidence` is that of its verdict.
+        candidates = [] if {"schema", "digest", "batches"} <= set(self.names) else candidates
         if len(candidates) == 1:
             return candidates[0]
         if candidates:

@@ -630,6 +630,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "plan", "no rule to plan", " "),
     (2, "plan --max-ece 0.02 --max-l2 0.02", "2 rules to plan at once", " "),
     (2, "plan --max-ece 0.02", "nothing says where", " "),
+    (3, "plan state.json --max-ece 0.02", "no column looks like the score", "calibcli wrote it"),
     (2, "plan --max-ece 1.5", "", "did you mean 0.015?"),
     (2, "plan --max-ece 0.02 --power 1", "", "--power takes"),
     (2, "plan --max-ece 0.02 --error -0.1", "", "--error takes"),
