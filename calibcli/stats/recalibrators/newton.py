@@ -271,15 +271,12 @@ class Aim:
         return np.where(label, self.positive, self.negative)
 
 
-_FEW_CELLS = 32
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Labelled:
     """The points of a table, label 0 first, without those of no weight.
 
-    On a grid table a cell gives two, at the mean scores of its labels; where cells are few, both at the mean
-    score of its rows: there it counts how far the others are apart, and those of one cell part the labels.
+    On a grid table both of a cell are at the mean score of its rows. At the mean scores of its labels they
+    would part these, as nothing shows how far the rows of a label are apart.
     """
 
     score: Floats
@@ -291,11 +288,8 @@ class Labelled:
         negative = np.maximum(table.weight - table.positive, 0.0)
         weight = np.concatenate((negative, table.positive))
         label = np.repeat([False, True], negative.size)
-        few = table.distinct <= _FEW_CELLS
-        either = (table.score,) * 2 if few else (table.score_of_negative, table.score_of_positive)
-        score = np.concatenate(either)
         kept = weight > 0.0
-        return cls(score[kept], label[kept], weight[kept])
+        return cls(np.tile(table.score, 2)[kept], label[kept], weight[kept])
 
     @property
     def logits(self) -> tuple[Floats, Floats]:
