@@ -4,10 +4,11 @@ import math
 
 from calibcli.names import MeasureName, Target
 from calibcli.stats.bounds import Interval
-from calibcli.stats.bounds.resampling import extremes, range_tail
+from calibcli.stats.bounds.resampling import LEAST_INFORMATION, extremes, range_tail
 from calibcli.stats.measures import HELD_OUT, HOEFFDING, UNKNOWN, Estimate, deviation
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Measures, of_draws
 from calibcli.stats.measures.scores import losses_of, squared_error, values_of
+from calibcli.stats.measures.tests import path_information
 from calibcli.stats.numerics import crossing, normal_quantile
 from calibcli.stats.table.grid import Table, hidden_range, open_variance, residuals
 
@@ -52,12 +53,11 @@ def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraw
     else:
         below, above = _margins(table, delta=delta)
         unit = math.sqrt(float(open_variance(table).sum())) / total
-        if calibrated is not None and unit > 0.0:
+        if calibrated is not None and (drawn := calibrated.paths.kuiper) is not None:
+            null = of_draws(drawn * unit)
+        elif calibrated is not None and path_information(table) >= LEAST_INFORMATION:
             # No path is drawn where rows are so many that they are put together: there the limit law does.
-            drawn = calibrated.paths.kuiper
-            null = (
-                of_draws(drawn * unit) if drawn is not None else (_MEAN * unit, (_LOW * unit, _HIGH * unit))
-            )
+            null = _MEAN * unit, (_LOW * unit, _HIGH * unit)
     interval = Interval(
         max(0.0, value - below),
         min(1.0, value + above + hidden),

@@ -52,6 +52,9 @@ def test_many_scores_have_a_range_by_chance_too() -> None:
     by_law, by_draws = (cutoff(one, calibrated=CalibratedDraws.of(one, seed=0)) for one in (many, few))
     assert by_law.null == pytest.approx(by_draws.null, rel=0.05)
     assert by_law.null_range == pytest.approx(by_draws.null_range, rel=0.1)
+    # Where one score leaves nearly all open, the path is one step and far from its limit.
+    one = ScoreTable.from_rows(np.where(score < 0.9, 0.5, 1e-3 * score), label)
+    assert cutoff(one, calibrated=CalibratedDraws.of(one, seed=0)).null_range is None
 
 
 @pytest.mark.parametrize(
