@@ -134,7 +134,7 @@ class PlotKind(Known):
         "decision",
         PictureFacts(
             "Decision curve",
-            "Net benefit of acting on scores above a threshold, against acting on all rows or on none.",
+            "Net benefit of acting from a threshold on, against acting on all rows or on none.",
             "of_tables.diagram_of_tables",
             "thresholds.decision_figure",
             bins=False,
