@@ -10,7 +10,7 @@ from calibcli.errors import NotConverged
 from calibcli.names import FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.table import Booleans, Floats, run_starts
-from calibcli.stats.table.grid import Table
+from calibcli.stats.table.grid import Table, open_variance
 from calibcli.values import dataclass
 
 GRADIENT = 1e-10
@@ -271,12 +271,27 @@ class Aim:
         return np.where(label, self.positive, self.negative)
 
 
+# The square of a cell's width over the variance of scores where 32 cells have as many rows each.
+_WIDE = 12.0 / 32.0**2
+
+
+def _wide_cells(table: Table) -> bool:
+    """Whether how far the rows of a cell are apart counts beside how far the cells are, where labels are
+    open.
+    """
+    share = open_variance(table)
+    whole = float(share.sum())
+    middle = float((share * table.score).sum()) / whole if whole > 0.0 else 0.0
+    spread = float((share * (table.score - middle) ** 2).sum())
+    return bool(table.resolution**2 * whole > _WIDE * spread)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Labelled:
     """The points of a table, label 0 first, without those of no weight.
 
-    On a grid table both of a cell are at the mean score of its rows. At the mean scores of its labels they
-    would part these, as nothing shows how far the rows of a label are apart.
+    On a grid table a cell gives two, at the mean scores of its labels; where cells are wide, both at the mean
+    score of its rows, as those of labels part these: nothing shows how far the rows of a label are apart.
     """
 
     score: Floats
@@ -288,8 +303,10 @@ class Labelled:
         negative = np.maximum(table.weight - table.positive, 0.0)
         weight = np.concatenate((negative, table.positive))
         label = np.repeat([False, True], negative.size)
+        wide = table.kind == "grid" and _wide_cells(table)
+        either = (table.score,) * 2 if wide else (table.score_of_negative, table.score_of_positive)
         kept = weight > 0.0
-        return cls(np.tile(table.score, 2)[kept], label[kept], weight[kept])
+        return cls(np.concatenate(either)[kept], label[kept], weight[kept])
 
     @property
     def logits(self) -> tuple[Floats, Floats]:

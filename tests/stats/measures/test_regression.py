@@ -170,9 +170,11 @@ def test_cells_of_a_grid_part_no_labels() -> None:
     assert any("one score only" in text for text in slope.assumptions)
     assert u_test(cell).statistic is None
     assert calibration_index(cell, name=M.ICI).interval is None
-    for width, cells in ((2.7e-6, 2), (7e-5, 50)):
-        some = grid_of(ScoreTable.from_rows(0.5 + width * score, label))
-        assert some.distinct >= cells
+    # Two cells; and most rows in one, with a hundred of one row each around it.
+    crowd = np.append(0.5 + 1e-7 + 1e-6 * np.tile(score, 50), 0.5 + 7e-5 * np.linspace(-1.0, 1.0, 100))
+    for scores in (0.5 + 2.7e-6 * score, crowd):
+        some = grid_of(ScoreTable.from_rows(scores, np.resize(label, scores.size)))
+        assert some.distinct > 1
         assert cox(some)[2].value == cox(with_scores(some, some.score))[2].value
 
 
