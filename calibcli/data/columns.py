@@ -360,7 +360,8 @@ def class_columns(several: SeveralClasses, header: Header) -> ClassColumns:
             fitting = f"only {columns[0]!r} fits" if columns else "no column fits"
             msg = f"{header.path}: {fitting} --probs {probs!r}; the columns are {listing(header.names)}"
             quoted = "quote the pattern so that the shell leaves it alone: --probs 'p_*'"
-            raise InputProblem(msg, _nested_hint(probs, header) or quoted)
+            apart = separator_hint(header.names, lambda name: fnmatchcase(name, probs))
+            raise InputProblem(msg, apart or _nested_hint(probs, header) or quoted)
     else:
         columns = header.all_named(names_of(probs) or ())
         _refuse_repeated(columns, "--probs names column")

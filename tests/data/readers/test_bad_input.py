@@ -9,7 +9,7 @@ from calibcli.commands.gathering import gather
 from calibcli.data.engines import ThreadEngine
 from calibcli.errors import CalibcliError
 from calibcli.names import DataFormat, OnMissing, OnRange, Scale, WeightMeaning
-from calibcli.options.rows import Columns
+from calibcli.options.rows import Columns, SeveralClasses
 
 ASKED = Columns(score="score", label="label")
 WEIGHTED = Columns(score="score", label="label", weight="w")
@@ -46,6 +46,10 @@ CASES = {
         "the file seems to separate its fields by ';': pass --delimiter ';'"),
     "semicolons and a name with a comma": ("id;risk, new;score;label\n1;0;0;1\n", ASKED,
         "p.csv: there is no column 'score'; the columns are 'id;risk', ' new;score;label'",
+        "the file seems to separate its fields by ';': pass --delimiter ';'"),
+    "semicolons and a pattern of classes": ("p_a;p_b;label\n1;0;a\n",
+        Columns(label="label", several=SeveralClasses("p_*")),
+        "p.csv: only 'p_a;p_b;label' fits --probs 'p_*'; the columns are 'p_a;p_b;label'",
         "the file seems to separate its fields by ';': pass --delimiter ';'"),
     "commas and names with semicolons": ("a;b;c;d,p,label\n1,0,1\n", ASKED,
         "p.csv: there is no column 'score'; the columns are 'a;b;c;d', 'p', 'label'", None),
