@@ -11,6 +11,7 @@ import textwrap
 from pathlib import Path
 
 from calibcli.families import LABELS, Explained
+from calibcli.names import SegmentMeasure
 from calibcli.options.measuring import ALIASES
 from calibcli.show.explain import SECTIONS
 
@@ -54,9 +55,10 @@ def generated() -> str:
 
 
 def entry(found: Explained) -> str:
-    """Return the link to a definition, with what else it is called and is not a part of the names before."""
+    """Return the link to a definition, with what else it alone is called beyond parts of the names before."""
     names = [found.value]
-    for other in (found.called, *(name.replace("_", " ") for name, one in ALIASES.items() if one == found)):
+    others = (name.replace("_", " ") for name, one in ALIASES.items() if one == found)
+    for other in (found.called, *(name for name in others if name not in set(SegmentMeasure))):
         if not any(folded(other) in folded(name) for name in names):
             names.append(other)
     return f"[{found.value}](#{found.value})" + (f" ({', '.join(names[1:])})" if names[1:] else "")

@@ -194,7 +194,7 @@ def one_metric(name: str) -> Metric | SegmentMeasure:
     """Return the one measure or test of this name, those of gates alone too."""
     for member in SegmentMeasure:
         # The p-value of segments is explained with what it is of.
-        if _word(name).removesuffix("_p") == member.value:
+        if _called(member, _word(name).removesuffix("_p")):
             return member
     if _word(name).endswith(_OF_A_THRESHOLD):
         msg = f"{name} depends on the decision threshold, and is no metric"
@@ -204,6 +204,11 @@ def one_metric(name: str) -> Metric | SegmentMeasure:
         return members[0]
     msg = f"{name!r} is a group"
     raise UsageProblem(msg, f"name one of its members: {', '.join(members)}")
+
+
+def _called(member: Metric | SegmentMeasure, word: str) -> bool:
+    """Whether a member has this name, or reports call it so."""
+    return word in (member.value, _word(member.called))
 
 
 def usual_metric(name: str) -> str:
@@ -218,16 +223,16 @@ def known_metrics() -> tuple[str, ...]:
 
 
 def _members(name: str) -> tuple[Metric, ...]:
+    word = _word(name)
+    for member in (*MeasureName, *TestName, *ClassMeasure):
+        if _called(member, word):
+            return (member,)
     if "," in name:
         return tuple(member for part in name.split(",") for member in _members(part))
-    word = _word(name)
     if word in GROUPS:
         return GROUPS[word]
     if word in ALIASES:
         return (ALIASES[word],)
-    for member in (*MeasureName, *TestName, *ClassMeasure):
-        if word == member.value:
-            return (member,)
     if word.removesuffix("_p") in set(SegmentMeasure):
         msg = f"{word} is a rule for segments, not a measure of all rows"
         raise UsageProblem(msg, "find them with `calibcli segments`, gate on them with `calibcli verify`")

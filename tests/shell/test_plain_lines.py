@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from calibcli.families.pictures import KIND_ALIASES, PlotKind
-from calibcli.names import MeasureName, SegmentMeasure
+from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, TestName
 from calibcli.options.measuring import ALIASES, one_metric
 from calibcli.shell.commands import COMMANDS
 from command_line import SAMPLE, Run
@@ -41,6 +41,9 @@ def test_other_names_of_methods_and_measures(run: Run, tmp_path: Path) -> None:
     assert one_metric("mce") is SegmentMeasure.MCE
     others = {alias: one_metric(alias) for alias in ALIASES if alias != "mce"}
     assert others | {"mce": MeasureName.LINF} == ALIASES
+    # So is what reports and the page of methods call it.
+    known = (*MeasureName, *TestName, *ClassMeasure, *SegmentMeasure)
+    assert [one_metric(one.called) for one in known] == [*known]
     # What one trade calls it is not taken for what looks alike.
     for name, ours in (
         ("accuracy_ratio", "gini"),
