@@ -471,7 +471,9 @@ class Columns:
     ) -> "Columns":
         """Return which column is which: the first score is the score, further ones are others."""
         scores = listed(score)
-        several = tuple(name for one in on or () for name in names_of(one) or () if name)
+        names = tuple(name for one in on or () for name in names_of(one) or ())
+        # A comma at the end names nothing; an empty text alone is a column that is not there.
+        several = tuple(filter(None, names)) or names
         return cls(scores[0] if scores else None, others=scores[1:], by=tuple(by or ()), on=several, **more)
 
     def refuse_unseen(self) -> None:
