@@ -272,8 +272,9 @@ def aurc(table: Table, *, confidence: float = 0.95) -> Estimate:
         the population area under the risk coverage curve", for the weights -ln u.
     """
     kept = RiskCoverage.of(table)
+    details = {} if table.weighted else cutoff_for(table, confidence=confidence)
     if why := _why_none(table):
-        return Estimate.of(MeasureName.AURC, table, kept.area, because=(HELD_OUT, why))
+        return Estimate.of(MeasureName.AURC, table, kept.area, because=(HELD_OUT, why), details=details)
     weights = kept.weights[::-1]
     mean = float((weights * table.weight * (1.0 - table.score)).sum()) / float(kept.rows.sum())
     low, high = of_mean(table, mean, -weights)
@@ -283,7 +284,7 @@ def aurc(table: Table, *, confidence: float = 0.95) -> Estimate:
         kept.area,
         kept.interval(confidence),
         null=(mean, (max(0.0, low), min(1.0, high))),
-        details=cutoff_for(table, confidence=confidence),
+        details=details,
     )
 
 

@@ -384,6 +384,7 @@ def test_cells_that_hide_most_pairs_leave_no_interval() -> None:
         assert found.interval is None
         assert any("100 % of the pairs of both labels share a cell" in text for text in found.assumptions)
     assert ranked_sums(RANKED, narrow, narrow) is None
+    assert aurc(narrow).details == cutoff_for(narrow, confidence=0.95)
     tied = grid_of(ScoreTable.from_rows(np.where(score < 0.6, 0.5, score), label))
     assert auroc(tied).interval is not None
 
