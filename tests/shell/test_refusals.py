@@ -727,7 +727,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
         for words in ("--artifact cal.json", "-s old --reference old", "-s old --on-missing pairwise")
     ),
     (3, f"compare {MANY} -s old --reference ''", "there is no column ''", ""),
-    (3, "drift many.csv many.csv -s score --on '' --max-psi 0.1", "there is no column ''", ""),
+    (3, "drift t.csv many.csv -s score --on '' --max-psi 0.1", "there is no column ''", ""),
     (2, f"measure {ZOO} --sort name", "--sort without groups", "--by"),
     (2, f"measure {ZOO} --view one-vs-rest --class ant --min-group-rows 9", "--min-group-rows without", ""),
     (2, "report t.csv -o r.html --max-ece 0.1 --allow-fit-rows", "--allow-fit-rows without --artifact", ""),
