@@ -166,8 +166,8 @@ def _refuse_look(kind: PlotKind, look: PictureOptions) -> None:
         _refuse(f"--axis {look.axis.value} has no effect on --kind {kind.value}", "leave it out", "axis")
     if look.attributes and kind not in _OF_RELIABILITY:
         _refuse(
-            f"--attributes has no effect on --kind {kind.value}, which is no reliability diagram",
-            "leave out one of them",
+            f"--attributes has no effect on --kind {kind.value}",
+            "leave out one of them, or pass --kind smooth or binned",
             "attributes",
         )
 

@@ -23,7 +23,8 @@ _ENDS = """The ends are quantiles of the mean with random weights of the rows (d
 _WEIGHTED = "With importance weights the bound is that of w (loss - mean), if no rows to come weigh far more."
 _RATIO = """Let r be any rate within its exact bounds, which take a tenth of the error. One added row bounds
     the mean of loss - t times that of always predicting r (docs/methods.md, "Gaffke's bound"). The ends are
-    the t at which that mean can no longer be 0."""
+    the t at which that mean can no longer be 0. With importance weights losses count as those of brier and
+    log_loss do, and the exact bounds are those of (Σw)²/Σw² rows."""
 _RATIO_ASSUMES = """Rows are independent. The reference is the rate of these rows, not that of the training
     rows. "By chance" is the range of the ratio, by its expansion to second order."""
 _DRAWS = """Rows are independent draws from the population. "By chance" is its range over labels drawn from
@@ -192,7 +193,8 @@ class MeasureName(Explained):
         Estimator: The same with e_k = S_k/n_k, biased upward, the more the larger p.
         Interval: {_THESE} The upper end adds √(ln(1/δ)/(2n)) (Hoeffding in the direction in which the norm is
             attained). For p above 2 this is divided by the root of the smallest share of a bin to the power
-            (p - 2)/p. The lower end is that of ece, which no l_p error is below.
+            (p - 2)/p. The lower end is that of ece, which no l_p error is below. With importance weights 1/n is
+            that of l2_plug_in.
         Assumes: {_UNSEEN}
         Reference: Kumar, Liang & Ma (2019), NeurIPS, definition 2.1 and after it.
         """
@@ -226,7 +228,7 @@ class MeasureName(Explained):
             announces nothing and never is.
         Interval: {_THESE} The upper end adds √(ln(1/δ)/(2n)). The lower end subtracts the same and half of
             what noise adds to ece on average. It subtracts all of that where a bin's mean score is exactly
-            1/2.
+            1/2. With importance weights 1/n becomes Σw²/(Σw)².
         Assumes: {_UNSEEN}
         Reference: Guo, Pleiss, Sun & Weinberger (2017), ICML, for confidence against accuracy; the split is
             ece's own.
