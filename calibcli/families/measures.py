@@ -193,8 +193,8 @@ class MeasureName(Explained):
         Estimator: The same with e_k = S_k/n_k, biased upward, the more the larger p.
         Interval: {_THESE} The upper end adds √(ln(1/δ)/(2n)) (Hoeffding in the direction in which the norm is
             attained). For p above 2 this is divided by the root of the smallest share of a bin to the power
-            (p - 2)/p. The lower end is that of ece, which no l_p error is below. With importance weights 1/n is
-            that of l2_plug_in.
+            (p - 2)/p. The lower end is that of ece, which no l_p error is below. With importance weights 1/n
+            is that of l2_plug_in.
         Assumes: {_UNSEEN}
         Reference: Kumar, Liang & Ma (2019), NeurIPS, definition 2.1 and after it.
         """
