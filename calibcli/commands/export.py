@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from calibcli.export.sql import SqlAsk
 
 TABLE = "predictions"
-# How times and dates with a time begin.
-_TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:")
+# How times and dates with a time begin, or what durations are.
+_TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:|-?[0-9.]+(e-[0-9]+)?s$")
 
 
 def export(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
@@ -221,16 +221,17 @@ def query_notes(artifact: AnyArtifact, ask: ExportAsk) -> tuple[str, ...]:
 
 
 def _texts_compared(artifact: OneScore) -> tuple[str, ...]:
-    """Say that engines write decimals, floats and times in their own ways, where groups may be such.
+    """Say that engines write times, durations and decimals in their own ways, where groups may be such.
 
-    Segments compare numbers as numbers, and times alone as text.
+    Segments compare numbers as numbers, and times and durations as text.
     """
     columns: dict[str, list[str]] = {}
-    what, kinds, lost = "values", "times", "rows of known values count as others"
+    what, kinds, lost = "values", "times or durations", "rows of known values count as others"
     if isinstance(artifact, GroupArtifact):
         known = sorted(artifact.known)
         columns[artifact.by] = [one for one in known if usual_name(one) is not None or _TIME.match(one)]
-        what, kinds, lost = "groups", "decimals, floats or times", "rows of known groups count as unseen"
+        what, kinds = "groups", f"decimals, floats, {kinds}"
+        lost = "rows of known groups count as unseen"
     elif isinstance(artifact, SegmentArtifact):
         for one in artifact.recalibrator.columns:
             columns[one.name] = [text for text in one.texts if _TIME.match(text)]

@@ -141,11 +141,12 @@ def test_module_reads_values_of_numpy_and_pandas(values: tuple[object, ...], tex
         (("1.5", "2"), True),
         (("12:30:00.5",), True),
         (("2024-05-01 12:00:00Z",), True),
-        (("DE", "a:b"), False),
+        (("90s", "-7e-9s"), True),
+        (("DE", "a:b", "s"), False),
     ],
 )
 def test_a_query_says_where_engines_write_groups_otherwise(groups: tuple[str, ...], said: int) -> None:
-    """Decimals, floats and times have a text of their own in each engine; names have one."""
+    """Decimals, floats, times and durations have a text of their own in each engine; names have one."""
     notes = query_notes(group_map("platt", groups=groups), ExportAsk(ExportTarget.SQL))
     assert [("cast it to these texts" in note) for note in notes] == [True] * said
     assert query_notes(group_map("platt", groups=groups), ExportAsk(ExportTarget.PYTHON)) == ()
