@@ -205,8 +205,8 @@ ENDS = (
 INTERVALS = (
     "In parentheses, here and below, the 95 % interval that `measure` prints: for Brier score and log loss "
     "approximate, with room for a costly row that these lack; for smECE finite-sample, and very wide at the "
-    "few hundred rows of the first three sets. The difference of two methods is known far better than either, the "
-    "rows being the same: that is what `compare` is for."
+    "few hundred rows of the first three sets. The difference of two methods is known far better than "
+    "either, the rows being the same: that is what `compare` is for."
 )
 PICTURE = "![The map of every method on the churn set](gallery.png)\n"
 DOTS = (
