@@ -167,7 +167,7 @@ def _refuse_look(kind: PlotKind, look: PictureOptions) -> None:
     if look.attributes and kind not in _OF_RELIABILITY:
         _refuse(
             f"--attributes has no effect on --kind {kind.value}",
-            "leave out one of them, or pass --kind smooth or binned",
+            "leave it out, or pass --kind smooth or binned",
             "attributes",
         )
 

@@ -59,11 +59,9 @@ def _rows(which: str, source: InputSummary, counted: int) -> list[Line]:
 
 
 def _columns(report: DriftReport) -> Grid:
-    sure = percent(report.confidence)
+    sure, subject = percent(report.confidence), "column" if report.by is None else report.by.column
     cells: Cells[DriftColumn] = {
-        Column("column" if report.by is None else report.by.column, own=report.by is not None): lambda one: (
-            one.name
-        ),
+        Column(subject, own=report.by is not None): lambda one: one.name,
         "PSI": lambda one: psi_words(one.psi, report),
         f"by chance ({sure})": lambda one: f"up to {three(one.by_chance)}",
         "p, jointly": lambda one: p_words(one.p_joint, at_most=one.at_most),
@@ -71,7 +69,7 @@ def _columns(report: DriftReport) -> Grid:
         "by convention": lambda one: shift_size(one.psi),
         "p-value from": lambda one: one.method,
     }
-    of_any = f" in any {'column' if report.by is None else report.by.column}" * (len(report.columns) > 1)
+    of_any = f" in any {subject}" * (len(report.columns) > 1)
     of = "pairs of files" if report.by is None else "files"
     chance = f'"By chance": where nothing has shifted, {sure} of such {of} show no more{of_any}.'
     notes = (f"{chance} Rows are independent.", _CONVENTION)
