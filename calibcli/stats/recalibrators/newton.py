@@ -10,7 +10,7 @@ from calibcli.errors import NotConverged
 from calibcli.names import FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.table import Booleans, Floats, run_starts
-from calibcli.stats.table.grid import Table, open_variance
+from calibcli.stats.table.grid import WIDTH, Table, open_variance
 from calibcli.values import dataclass
 
 GRADIENT = 1e-10
@@ -278,7 +278,12 @@ _WIDE = 12.0 / 32.0**2
 def _wide_cells(table: Table) -> bool:
     """Whether how far the rows of a cell are apart counts beside how far the cells are, where labels are
     open.
+
+    In the wide cells of groups it may whatever the spread: next to 0 scores in one differ by half, and a few
+    rows far off make the spread large. No fit reads the rows of groups again.
     """
+    if table.resolution > WIDTH:
+        return True
     share = open_variance(table)
     whole = float(share.sum())
     middle = float((share * table.score).sum()) / whole if whole > 0.0 else 0.0

@@ -21,6 +21,7 @@ from calibcli.stats.recalibrators.logits import Intercept, Platt
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table, grid_of
+from calibcli.stats.table.sliced import RunningSlices
 from claims.simulation import most_misses
 from score_rows import scored, scored_table, table_of
 
@@ -176,6 +177,21 @@ def test_cells_of_a_grid_part_no_labels() -> None:
         some = grid_of(ScoreTable.from_rows(scores, np.resize(label, scores.size)))
         assert some.distinct > 1
         assert cox(some)[2].value == cox(with_scores(some, some.score))[2].value
+
+
+def test_cells_that_hold_much_of_a_slope_do_not_make_it_steeper() -> None:
+    """Most rows share three of many cells, where scores differ by a half: the mean scores of a cell's labels
+    made the slope of these labels, which follow the scores, 1.017.
+    """
+    score = np.append(np.geomspace(2e-4, 8e-4, 100), np.linspace(0.001, 0.02, 50))
+    rows = np.repeat([120_000, 1_000], [100, 50])
+    slices = RunningSlices()
+    slices.registry.places([("a",)])
+    slices.add_table(0, ScoreTable(score, rows, np.rint(rows * score).astype(np.int64)))
+    slices.become_grid()
+    cells = slices.tables()[("a",)]
+    assert 32 < cells.distinct < 100
+    assert cox(cells)[2].value == pytest.approx(1.0, abs=0.01)
 
 
 def test_certain_scores_are_limited_and_counted() -> None:
