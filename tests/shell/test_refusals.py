@@ -433,7 +433,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, f"{ASKED} --max-ece 0.05 --bins 20", "bins: 15, not 20", ""),
     (2, f"{ASKED} --max-ece 0.05 --id label", "identities: of batches, not of rows", ""),
     (2, f"{ASKED} --max-ece 0.05 --alarm", "question: a gate, not an alarm", ""),
-    (2, f"{ASKED} --max-ece 0.05 --positive 1", "label that counts as 1: None, not '1'", ""),
+    (2, f"{ASKED} --max-ece 0.05 --positive 1", "label that counts as 1: none, not '1'", ""),
     (2, f"{ASKED} --max-ece 0.05 --scale logit --on-range clip", "scale: prob, not logit", ""),
     (2, f"{ASKED} --max-dce 0.05 --planned-rows 1000", "measure: ece, not dce", ""),
     (2, f"verify t.csv {COLUMNS} --max-ece 0.05 --state -", "", ""),

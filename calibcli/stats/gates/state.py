@@ -507,7 +507,7 @@ def _agreed(terms: Terms) -> dict[str, str | None]:
         "view": None if classes is None else classes.words,
         "classes": None if classes is None else ", ".join(classes.names),
         "segments": "none" if partition.segments is None else partition.segments.words,
-        "label that counts as 1": repr(terms.positive),
+        "label that counts as 1": "none" if terms.positive is None else repr(terms.positive),
         "bins": "each value of the score" if partition.outputs else f"{partition.bins}",
         "identities": "of rows" if terms.by_id else "of batches",
     }
