@@ -44,10 +44,10 @@ _NOT_OF_THE_MAP = ("calibcli", "digest", "schema", "fit")
 
 def fingerprint_of(requested: ApplyRequest) -> str:
     """Return what tells the columns that a request writes: map, base rate, name, and how scores are read."""
-    return _fingerprint(requested, {**_read_otherwise(requested), **_taken_otherwise(requested)})
+    return _digest_of(requested, {**_read_otherwise(requested), **_taken_otherwise(requested)})
 
 
-def _fingerprint(requested: ApplyRequest, otherwise: Mapping[str, object]) -> str:
+def _digest_of(requested: ApplyRequest, otherwise: Mapping[str, object]) -> str:
     document = {key: one for key, one in requested.loaded.to_dict().items() if key not in _NOT_OF_THE_MAP}
     told = {"map": document, "prior": requested.prior, "name": requested.name, **otherwise}
     return f"sha256:{hashlib.sha256(canonical_text(told).encode()).hexdigest()}"
@@ -83,7 +83,7 @@ def refuse_other_maps(requested: ApplyRequest, out_dir: str, there: Collection[s
     """Refuse to leave out outputs of another map; return what to say of those that nothing is known of."""
     made, now = _read(out_dir), fingerprint_of(requested)
     # Files without a row that ends the command are the same whatever is asked of such rows.
-    same = (now, _fingerprint(requested, _read_otherwise(requested)))
+    same = (now, _digest_of(requested, _read_otherwise(requested)))
     others = [output for output in there if made.get(_inside_folder(out_dir, output), now) not in same]
     if others:
         some = plural(len(others), "output", "was")
