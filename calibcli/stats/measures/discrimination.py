@@ -8,7 +8,6 @@ from typing import Self
 import numpy as np
 
 from calibcli.names import MeasureName, Target
-from calibcli.options.numerals import rough_percent
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.measures import (
@@ -23,8 +22,7 @@ from calibcli.stats.measures import (
 from calibcli.stats.measures.if_calibrated import MANY_EVENTS, Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import Booleans, Floats, summed_products
-from calibcli.stats.table import ScoreTable
-from calibcli.stats.table.grid import Table, open_variance
+from calibcli.stats.table.grid import Table, open_variance, why_hidden
 from calibcli.values import dataclass
 
 METHOD = "Gaffke's bounds of both labels, put together"
@@ -55,22 +53,11 @@ def auroc(table: Table, *, confidence: float = 0.95) -> Estimate:
     return Estimate.of(MeasureName.AUROC, table, ranked.area, interval, null=null)
 
 
-# Where a grid ties more of the pairs of both labels than this, an area of the scores may be far from its own.
-_MOST_TIED = 0.2
-
-
 def _why_none(table: Table) -> str:
     """Return why an area has no interval, or nothing."""
     if table.weighted:
         return NO_WEIGHTED_INTERVAL
-    if isinstance(table, ScoreTable):
-        return ""
-    # Rows that all have the largest score of their cell are ties.
-    apart = table.below_positive + table.below_negative > 0
-    ones, others = table.positive, table.weight - table.positive
-    tied = summed_products(ones[apart], others[apart]) / max(float(ones.sum()) * float(others.sum()), 1.0)
-    share = f"{rough_percent(tied)} of the pairs of both labels share"
-    return f"no interval: {share} a cell of the grid; --exact tells them apart" if tied > _MOST_TIED else ""
+    return why_hidden(table, table.positive, table.weight - table.positive, of="both labels")
 
 
 def gini(table: Table, *, confidence: float = 0.95) -> Estimate:

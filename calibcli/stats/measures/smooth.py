@@ -18,7 +18,7 @@ from calibcli.stats.numerics import Floats, Integers, stream
 from calibcli.stats.recalibrators.logistic import solved
 from calibcli.stats.recalibrators.newton import Aim, Labelled, logistic, logit
 from calibcli.stats.recalibrators.spline import nearest_fit, spline_family
-from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals
+from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals, why_hidden
 from calibcli.values import dataclass
 
 # Kumar, Sarawagi & Jain's choice.
@@ -188,7 +188,7 @@ class _Curve:
         # Numbers that all tables share would pass, or fail, too many of them alike.
         key = crc32(np.concatenate((weight, ones)).tobytes())
         way = _Way(score, features[:, at], weight, odds, min(draws, _MOST_DRAWS), (seed, key), seen={})
-        return cls(len(knots), notes, gap, way, _too_few(points, draws), near)
+        return cls(len(knots), notes, gap, way, _too_few(points, draws) or _hidden(table), near)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -283,6 +283,12 @@ def _too_few(points: Labelled, draws: int) -> tuple[str, ...]:
         f"so high a confidence takes more than {_MOST_DRAWS:,} draws": draws > _MOST_DRAWS,
     }
     return tuple(f"no interval: {reason}" for reason, holds in reasons.items() if holds)[:1]
+
+
+def _hidden(table: Table) -> tuple[str, ...]:
+    """Return why there is no interval, where how far rows are off is hidden by the cells of a grid."""
+    why = why_hidden(table, table.weight, table.weight, of="rows")
+    return (why,) if why else ()
 
 
 def many_fits(features: Floats, target: Floats, weight: Floats, *, start: Floats) -> Floats:

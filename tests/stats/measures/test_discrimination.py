@@ -387,6 +387,10 @@ def test_cells_that_hide_most_pairs_leave_no_interval() -> None:
     assert aurc(narrow).details == cutoff_for(narrow, confidence=0.95)
     tied = grid_of(ScoreTable.from_rows(np.where(score < 0.6, 0.5, score), label))
     assert auroc(tied).interval is not None
+    # Half of the rows have one score inside of a cell, and two others are beside them.
+    score[::2] = 0.5 + 1e-7
+    score[:2] = 0.5 + 1e-6
+    assert auroc(grid_of(ScoreTable.from_rows(score, label))).interval is not None
 
 
 @pytest.mark.parametrize("score", [0.0003, 0.1, 1.0 / 3.0, 0.7])

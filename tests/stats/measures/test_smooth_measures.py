@@ -552,6 +552,16 @@ def test_the_largest_gap_is_that_of_these_scores() -> None:
         assert interval.target is Target.POPULATION
 
 
+def test_cells_that_hide_how_far_rows_are_off_leave_no_interval() -> None:
+    """Over 2 cells at a rate of .5 the mean gap is one thing, and that of their rows another."""
+    rng = np.random.default_rng(0)
+    score, label = 0.5 + 2.7e-6 * rng.random(1_000), rng.random(1_000) < 0.5
+    for cells, some in ((grid_of(ScoreTable.from_rows(score, label)), True), (uniform(1_000), False)):
+        found = calibration_index(cells, name=MeasureName.ICI)
+        assert any("of the pairs of rows share a cell" in text for text in found.assumptions) is some
+        assert (found.interval is None) is some
+
+
 def test_where_a_median_jumps_its_interval_holds_both_sizes_of_gaps() -> None:
     """The fitted curve overstates gaps of half of the scores; only estimates around it show the lesser."""
     away = np.exp(np.linspace(-11.0, -1.0, 12))
