@@ -18,7 +18,7 @@ from calibcli.options.rows import Columns
 from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
-from calibcli.stats.curves.segments import TrendCurve
+from calibcli.stats.curves.segments import SegmentPoints, TrendCurve
 
 BY = Columns("pd", "default", by=("month",))
 MONTHS = [f"2024-{number}" for number in range(1, 13)]
@@ -107,3 +107,16 @@ def test_a_report_has_no_trend(rows: str, tmp_path: Path) -> None:
     report.write_text(calibcli.measure(rows, score="pd", label="default").to_json())
     with pytest.raises(CalibcliError, match="a trend is drawn from the rows"):
         diagram_of(PlotRequest([str(report)], BY, kind=PlotKind.TREND))
+
+
+def test_usual_intervals_are_whole() -> None:
+    """However near to 0 the points lie; one interval that is much longer than others is cut."""
+    bias, half, rows = np.array([0.004, -0.002, 0.003]), np.array([0.05, 0.05, 2.0]), np.array([9.0, 9, 2])
+    ends, names = (bias - half, bias + half), ("a", "b", "c")
+    trend = TrendCurve("g", names, np.full(3, 0.2), bias, *ends, 0.95)
+    segments = SegmentPoints(rows, bias, *ends, np.zeros(3, bool), names, (), 0.95)
+    for curve in (trend, segments):
+        figure = figure_of(curve, Words("x"), look=look_of(FigureSize.COLUMN))
+        low, high = figure.axes[0].get_ylim()
+        assert -1.0 < low < ends[0][1]
+        assert ends[1][0] < high < 1.0

@@ -26,12 +26,12 @@ from calibcli.show.figures.page import (
     inches_wide,
     new_page,
 )
-from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
+from calibcli.stats.curves.segments import SegmentCells, SegmentPoints, reach
 from calibcli.stats.numerics import Floats
 
 _SHEET = Sheet(aspect=0.68, strip=False, square=False)
 _BIAS = "mean score less observed rate"
-# Intervals may be so many times as long as the farthest point lies from 0, before they are cut.
+# How many times as far as the reach intervals are shown, before they are cut.
 _LONGEST = 1.8
 _NUMBER = 8.0
 
@@ -63,11 +63,10 @@ def points_figure(points: SegmentPoints, words: Words, look: Look) -> Figure:
 
 def _height(points: SegmentPoints) -> tuple[float, bool]:
     """Return the upper end of the axis, whose lower end is minus it, and whether intervals leave it."""
-    farthest = float(np.abs(points.bias).max(initial=0.0))
     far = np.fmax(np.abs(points.lower), np.abs(points.upper))
     shown = float(np.nan_to_num(far[points.stands_out]).max(initial=0.0))
     most = float(np.nan_to_num(far).max(initial=0.0))
-    top = max(shown, min(most, _LONGEST * farthest)) or 0.1
+    top = max(shown, min(most, _LONGEST * reach(points))) or 0.1
     return 1.06 * top, most > 1.06 * top
 
 

@@ -21,11 +21,11 @@ from calibcli.show.figures.page import (
     inches_wide,
     new_page,
 )
-from calibcli.stats.curves.segments import TrendCurve
+from calibcli.stats.curves.segments import TrendCurve, reach
 from calibcli.stats.numerics import Floats
 
 _HEADINGS = ("Observed less predicted", "Both rates")
-# Intervals may be so many times as long as the farthest point lies from 0, before they are cut.
+# How many times as far as the reach intervals are shown, before they are cut.
 _LONGEST = 2.5
 _MOST_LETTERS = 1.3
 _MOST_DOTS = 60
@@ -60,7 +60,7 @@ def trend_figure(curve: TrendCurve, words: Words, look: Look) -> Figure:
 
 def _ends(curve: TrendCurve) -> tuple[float, float]:
     """Return the ends of the axis of biases: those of the intervals, but for very long ones."""
-    most = _LONGEST * float(np.abs(curve.bias).max()) or 0.01
+    most = _LONGEST * reach(curve) or 0.01
     shown = np.concatenate((curve.bias, np.clip(curve.lower, -most, most), np.clip(curve.upper, -most, most)))
     low, high = min(0.0, float(np.nanmin(shown))), max(0.0, float(np.nanmax(shown)))
     room = 0.06 * (high - low or 0.02)

@@ -102,3 +102,10 @@ class TrendCurve(Arrays):
     def too_high(self) -> Booleans:
         """Where scores are shown to be too high."""
         return np.asarray(self.upper < 0.0, np.bool_)
+
+
+def reach(curve: SegmentPoints | TrendCurve) -> float:
+    """Return how far from 0 the farthest point lies, or half of a usual interval if that is more."""
+    halves = 0.5 * (curve.upper - curve.lower)
+    halves = halves[np.isfinite(halves)]
+    return max(float(np.abs(curve.bias).max(initial=0.0)), float(np.median(halves)) if halves.size else 0.0)
