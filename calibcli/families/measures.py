@@ -855,7 +855,8 @@ class MeasureName(Explained):
             with label 1, and f_0 that of one with label 0.
         Estimator: The same share among all pairs of rows at hand, ties counting half. Scores that do not fit
             in memory are rounded to a grid; those that share a cell count as tied, and where more than a
-            fifth of all pairs do there is no interval. Undefined with one label only.
+            fifth of all pairs do, or what they hide may be more than half a standard error, there is no
+            interval. Undefined with one label only.
         Interval: For the population, approximate. The area is the mean share of label 0 below each row of
             label 1. It is also the mean share of label 1 above each row of label 0. Both means have Gaffke's
             bound, with room for the misplaced row that has not been seen. The distances of the area to the

@@ -22,7 +22,7 @@ from calibcli.stats.measures import (
 from calibcli.stats.measures.if_calibrated import MANY_EVENTS, Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import Booleans, Floats, summed_products
-from calibcli.stats.table.grid import Table, open_variance, why_hidden
+from calibcli.stats.table.grid import MOST_HIDDEN, Table, open_variance, why_hidden
 from calibcli.values import dataclass
 
 METHOD = "Gaffke's bounds of both labels, put together"
@@ -53,11 +53,36 @@ def auroc(table: Table, *, confidence: float = 0.95) -> Estimate:
     return Estimate.of(MeasureName.AUROC, table, ranked.area, interval, null=null)
 
 
+# What cells of a grid may hide of an area, beside its standard error.
+_MOST_HIDDEN = 0.5
+
+
 def _why_none(table: Table) -> str:
     """Return why an area has no interval, or nothing."""
     if table.weighted:
         return NO_WEIGHTED_INTERVAL
-    return why_hidden(table, table.positive, table.weight - table.positive, of="both labels")
+    ones, others = table.positive, table.weight - table.positive
+    less = table.kind == "grid" and _hidden(table) > _MOST_HIDDEN * _error_by_chance(table)
+    return why_hidden(table, ones, others, of="both labels", most=0.0 if less else MOST_HIDDEN)
+
+
+def _hidden(table: Table) -> float:
+    """Return by how much the cells of a grid change an area, where scores are even in them: there the area
+    within a cell is off one half by what the labels are apart on average, in widths of a cell.
+    """
+    ones, others = table.positive, table.weight - table.positive
+    apart = (table.score_of_positive - table.score_of_negative) / table.resolution
+    return abs(summed_products(ones * others, apart)) / max(float(ones.sum()) * float(others.sum()), 1.0)
+
+
+def _error_by_chance(table: Table) -> float:
+    """Return the standard error of the area of a score that says nothing of the label.
+
+    References:
+        Mann & Whitney (1947), Annals of Mathematical Statistics 18; ties make it no larger.
+    """
+    ones, rows = table.total_positive_rows, table.total_rows
+    return math.sqrt((rows + 1.0) / (12.0 * max(1, ones * (rows - ones))))
 
 
 def gini(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -82,15 +107,11 @@ def odd_area(table: Table) -> tuple[float, float | None] | None:
     Returns:
         The area alone where it is clearly below one half. Where it is about one half, and far larger on
         average if the scores are right, as they are over all rows, that as well. Else None.
-
-    References:
-        Mann & Whitney (1947), Annals of Mathematical Statistics 18, for its variance by chance, which ties
-        make no larger.
     """
     ones, rows = table.total_positive_rows, table.total_rows
     if table.weighted or not 0 < ones < rows:
         return None
-    error = math.sqrt((rows + 1.0) / (12.0 * ones * (rows - ones)))
+    error = _error_by_chance(table)
     area = _Ranked.of(table.positive, table.weight - table.positive).area
     if 0.5 - area > max(_CLEARLY, _STANDARD_ERRORS * error):
         return area, None

@@ -376,20 +376,21 @@ def hidden_range(table: Table) -> float:
 
 
 # Where a grid hides the order of more pairs than this, what rests on it may be far from that of the scores.
-_MOST_HIDDEN = 0.2
+MOST_HIDDEN = 0.2
 
 # Of a cell's width: how far the labels of scores spread evenly over a cell are apart by chance is less in one
 # of 20 cells.
 _ALIKE = 0.02
 
 
-def why_hidden(table: Table, one: Floats, other: Floats, *, of: str) -> str:
+def why_hidden(table: Table, one: Floats, other: Floats, *, of: str, most: float = MOST_HIDDEN) -> str:
     """Return why a table shows too little of how its scores differ, or nothing.
 
     Args:
         one: How many rows of a kind there are at each entry, shape (n_entries,).
         other: The same of another kind.
         of: Pairs of which a row is of each.
+        most: The largest share of pairs that may share a cell.
     """
     if isinstance(table, ScoreTable):
         return ""
@@ -399,7 +400,7 @@ def why_hidden(table: Table, one: Floats, other: Floats, *, of: str) -> str:
     apart = gap > _ALIKE * table.resolution
     share = summed_products(one[apart], other[apart]) / max(float(one.sum()) * float(other.sum()), 1.0)
     words = f"{rough_percent(share)} of the pairs of {of} share a cell of the grid"
-    return f"no interval: {words}; --exact tells them apart" if share > _MOST_HIDDEN else ""
+    return f"no interval: {words}; --exact tells them apart" if share > most else ""
 
 
 @_once

@@ -393,6 +393,20 @@ def test_cells_that_hide_most_pairs_leave_no_interval() -> None:
     assert auroc(grid_of(ScoreTable.from_rows(score, label))).interval is not None
 
 
+def test_cells_that_hide_much_beside_the_noise_leave_no_interval() -> None:
+    """Of ten cells a tenth of the pairs is hidden: of labels that follow the scores within them the area was
+    off by more than its interval was wide, of others by next to nothing.
+    """
+    rng = np.random.default_rng(0)
+    place = rng.random(400_000)
+    table = grid_of(ScoreTable.from_rows(0.5 + 1.4e-5 * place, rng.random(place.size) < place))
+    exact = auroc(ScoreTable.from_rows(place, rng.random(place.size) < place))
+    assert exact.value - auroc(table).value > np.ptp(exact.interval.ends) / 2.0  # type: ignore[union-attr]
+    assert auroc(table).interval is None
+    other = grid_of(ScoreTable.from_rows(0.5 + 1.4e-5 * place, rng.random(place.size) < 0.5))
+    assert auroc(other).interval is not None
+
+
 @pytest.mark.parametrize("score", [0.0003, 0.1, 1.0 / 3.0, 0.7])
 def test_no_event_is_a_ratio_of_nothing(score: float) -> None:
     """A grade without a default has an O/E of 0, and not what rounding leaves of 1 - 1."""
