@@ -426,7 +426,8 @@ class MeasureName(Explained):
             take loess; numbers differ where the two curves do. Where a curve separates the labels, at least
             in part, h is the best one for targets 1e-8 from 0 and 1, or as far as it takes, and that is said.
             A lower end of at most twice that distance is 0. Scores that do not fit in memory are rounded to a
-            grid; where more than a fifth of all pairs of rows share a cell there is no interval.
+            grid; where more than a fifth of all pairs of rows share a cell, both ends are the width of a cell
+            farther out.
         Interval: For the population, approximate. Noise bends the curve, so as a rule every estimate is too
             large, and so is a bootstrap interval. Lower end: by test inversion among the curves on the way
             from the diagonal to h, in log odds. It is the least of those of which an estimate as large would

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from calibcli.names import MeasureName, Target
+from calibcli.options.numerals import rough_percent
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.measures import (
@@ -22,7 +23,7 @@ from calibcli.stats.measures import (
 from calibcli.stats.measures.if_calibrated import MANY_EVENTS, Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import Booleans, Floats, summed_products
-from calibcli.stats.table.grid import MOST_HIDDEN, Table, open_variance, why_hidden
+from calibcli.stats.table.grid import MOST_HIDDEN, Table, hidden_share, open_variance
 from calibcli.values import dataclass
 
 METHOD = "Gaffke's bounds of both labels, put together"
@@ -63,7 +64,10 @@ def _why_none(table: Table) -> str:
         return NO_WEIGHTED_INTERVAL
     ones, others = table.positive, table.weight - table.positive
     less = table.kind == "grid" and _hidden(table) > _MOST_HIDDEN * _error_by_chance(table)
-    return why_hidden(table, ones, others, of="both labels", most=0.0 if less else MOST_HIDDEN)
+    tied = hidden_share(table, ones, others)
+    share = f"{rough_percent(tied)} of the pairs of both labels share"
+    none = tied > (0.0 if less else MOST_HIDDEN)
+    return f"no interval: {share} a cell of the grid; --exact tells them apart" if none else ""
 
 
 def _hidden(table: Table) -> float:

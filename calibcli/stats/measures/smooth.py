@@ -18,7 +18,14 @@ from calibcli.stats.numerics import Floats, Integers, stream
 from calibcli.stats.recalibrators.logistic import solved
 from calibcli.stats.recalibrators.newton import Aim, Labelled, logistic, logit
 from calibcli.stats.recalibrators.spline import nearest_fit, spline_family
-from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals, why_hidden
+from calibcli.stats.table.grid import (
+    MOST_HIDDEN,
+    Table,
+    hidden_share,
+    open_variance,
+    residuals,
+    squared_residuals,
+)
 from calibcli.values import dataclass
 
 # Kumar, Sarawagi & Jain's choice.
@@ -134,6 +141,10 @@ def calibration_index(
         ends = curve.way.ends(name, value, delta=delta)
         # What keeps the curve from 0 and 1 is no error of the scores.
         ends = min(ends[0], value) if ends[0] > 2.0 * curve.near else 0.0, max(ends[1], value)
+        if hidden_share(table, table.weight, table.weight) > MOST_HIDDEN:
+            words = f"scores are seen to {table.resolution:.1g}, by which both ends are farther out"
+            because = *because, words
+            ends = max(0.0, ends[0] - table.resolution), min(1.0, ends[1] + table.resolution)
         # How far out scores can lie the rows do not tell: the maximum is that over these.
         target = Target.FIXED_DESIGN if name is MeasureName.EMAX else Target.POPULATION
         interval = Interval(*ends, confidence, _METHOD, target, finite_sample=False)
@@ -188,7 +199,7 @@ class _Curve:
         # Numbers that all tables share would pass, or fail, too many of them alike.
         key = crc32(np.concatenate((weight, ones)).tobytes())
         way = _Way(score, features[:, at], weight, odds, min(draws, _MOST_DRAWS), (seed, key), seen={})
-        return cls(len(knots), notes, gap, way, _too_few(points, draws) or _hidden(table), near)
+        return cls(len(knots), notes, gap, way, _too_few(points, draws), near)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -283,12 +294,6 @@ def _too_few(points: Labelled, draws: int) -> tuple[str, ...]:
         f"so high a confidence takes more than {_MOST_DRAWS:,} draws": draws > _MOST_DRAWS,
     }
     return tuple(f"no interval: {reason}" for reason, holds in reasons.items() if holds)[:1]
-
-
-def _hidden(table: Table) -> tuple[str, ...]:
-    """Return why there is no interval, where how far rows are off is hidden by the cells of a grid."""
-    why = why_hidden(table, table.weight, table.weight, of="rows")
-    return (why,) if why else ()
 
 
 def many_fits(features: Floats, target: Floats, weight: Floats, *, start: Floats) -> Floats:

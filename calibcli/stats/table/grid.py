@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem
-from calibcli.options.numerals import rough_percent
 from calibcli.stats.numerics import summed_products
 from calibcli.stats.table import Arrays, Booleans, Floats, Integers, ScoreTable, run_starts, sealed
 from calibcli.values import dataclass
@@ -375,32 +374,28 @@ def hidden_range(table: Table) -> float:
     return float(np.sort(lesser)[-2:].sum())
 
 
-# Where a grid hides the order of more pairs than this, what rests on it may be far from that of the scores.
-MOST_HIDDEN = 0.2
-
 # Of a cell's width: how far the labels of scores spread evenly over a cell are apart by chance is less in one
 # of 20 cells.
 _ALIKE = 0.02
 
+# Where cells hide the order of more pairs than this, what rests on it may be far from that of the scores.
+MOST_HIDDEN = 0.2
 
-def why_hidden(table: Table, one: Floats, other: Floats, *, of: str, most: float = MOST_HIDDEN) -> str:
-    """Return why a table shows too little of how its scores differ, or nothing.
+
+def hidden_share(table: Table, one: Floats, other: Floats) -> float:
+    """Return the share of pairs of rows that have different scores in one cell of a grid.
 
     Args:
-        one: How many rows of a kind there are at each entry, shape (n_entries,).
-        other: The same of another kind.
-        of: Pairs of which a row is of each.
-        most: The largest share of pairs that may share a cell.
+        one: How many first rows of pairs there are at each entry, shape (n_entries,).
+        other: How many second ones.
     """
     if isinstance(table, ScoreTable):
-        return ""
+        return 0.0
     ones, others = table.positive, table.weight - table.positive
     # The labels of rows of one score, and of few others beside them, are hardly apart: these are ties.
     gap = np.abs(table.score_of_positive - table.score_of_negative) * np.sqrt(ones * others / table.weight)
     apart = gap > _ALIKE * table.resolution
-    share = summed_products(one[apart], other[apart]) / max(float(one.sum()) * float(other.sum()), 1.0)
-    words = f"{rough_percent(share)} of the pairs of {of} share a cell of the grid"
-    return f"no interval: {words}; --exact tells them apart" if share > most else ""
+    return summed_products(one[apart], other[apart]) / max(float(one.sum()) * float(other.sum()), 1.0)
 
 
 @_once

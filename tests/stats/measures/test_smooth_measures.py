@@ -49,6 +49,7 @@ from calibcli.stats.table.bins import Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import CELLS as GRID
 from calibcli.stats.table.grid import Table, grid_of, residuals
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, in_cells
+from calibcli.stats.table.sliced import RunningSlices
 from score_rows import PAIRS, table_of, uniform
 
 M = MeasureName
@@ -552,14 +553,22 @@ def test_the_largest_gap_is_that_of_these_scores() -> None:
         assert interval.target is Target.POPULATION
 
 
-def test_cells_that_hide_how_far_rows_are_off_leave_no_interval() -> None:
-    """Over 2 cells at a rate of .5 the mean gap is one thing, and that of their rows another."""
-    rng = np.random.default_rng(0)
-    score, label = 0.5 + 2.7e-6 * rng.random(1_000), rng.random(1_000) < 0.5
-    for cells, some in ((grid_of(ScoreTable.from_rows(score, label)), True), (uniform(1_000), False)):
-        found = calibration_index(cells, name=MeasureName.ICI)
-        assert any("of the pairs of rows share a cell" in text for text in found.assumptions) is some
-        assert (found.interval is None) is some
+def test_cells_that_hide_how_far_rows_are_off_make_room_for_it() -> None:
+    """Of 2 cells at a rate of 3e-4 the ICI is next to 0: its upper end was below what scores are off by."""
+    score = np.linspace(2e-4, 4e-4, 500)
+    slices = RunningSlices()
+    slices.registry.places([("a",)])
+    ones = np.random.default_rng(0).binomial(20_000, 3e-4, 500)
+    slices.add_table(0, ScoreTable(score, np.full(500, 20_000), ones))
+    slices.become_grid()
+    found = calibration_index(slices.tables()[("a",)], name=MeasureName.ICI)
+    assert any("both ends are farther out" in text for text in found.assumptions)
+    assert found.interval is not None
+    assert found.interval.upper is not None
+    assert found.interval.upper > float(np.abs(score - 3e-4).mean())
+    assert not any(
+        "farther out" in text for text in calibration_index(uniform(1_000), name=MeasureName.ICI).assumptions
+    )
 
 
 def test_where_a_median_jumps_its_interval_holds_both_sizes_of_gaps() -> None:
