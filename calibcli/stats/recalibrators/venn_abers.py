@@ -14,7 +14,7 @@ from calibcli.stats.recalibrators import Recalibrator, checked_scores, require_b
 from calibcli.stats.recalibrators.pooling import MOST_ROWS, bends, diagram
 from calibcli.stats.table import Arrays, Booleans, Floats, Indices, Integers, ScoreTable, frozen
 from calibcli.stats.table.again import Rows
-from calibcli.stats.table.derived import split_table, with_scores
+from calibcli.stats.table.derived import split_table
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass, field
 
@@ -101,14 +101,19 @@ class Bracket(Declared, Arrays):
     upper: Annotated[Floats, _INSIDE, Ascending(), Size(of="last"), "That level; it is 1 above the last."]
 
     @classmethod
-    def of(cls, table: ScoreTable) -> Self:
+    def of(cls, table: Table) -> Self:
         """Find both levels of every score, of one row or more without importance weights; equal neighbours
-        are kept once.
+        are kept once. Those of a cell of a grid hold everywhere in it: on either side of its mean, as between
+        two scores, one level would be that of its neighbour, or 0 or 1.
         """
         lower, upper = levels_with_one_more(table.rows, table.positive_rows)
         rises = lower > np.concatenate(([0.0], lower[:-1]))
         ends = upper < np.concatenate((upper[1:], [1.0]))
-        return cls(table.score[rises], lower[rises], table.score[ends], upper[ends])
+        first = last = table.upper
+        if not isinstance(table, ScoreTable):
+            before = np.maximum(np.concatenate(([0.0], last[:-1])), last - table.resolution)
+            first = np.minimum(np.nextafter(before, 1.0), last)
+        return cls(first[rises], lower[rises], last[ends], upper[ends])
 
     def check(self, node: Node) -> None:
         """Refuse a pair without a level, and lower levels above the upper ones."""
@@ -169,7 +174,7 @@ class VennAbers(Recalibrator):
         """Find p0 and p1 for every score there can be, exactly.
 
         Args:
-            table: The fit rows. A cell of a grid table counts as one score, its mean.
+            table: The fit rows. A cell of a grid table counts as one score.
             options: The folds, None for one; and the seed that shares rows out among them.
         """
         require_both_labels(table)
@@ -198,10 +203,10 @@ class VennAbers(Recalibrator):
         return found.cuts[:-1], (found.lower, found.point, found.upper)
 
 
-def _parts(table: Table, options: FitOptions) -> list[ScoreTable]:
+def _parts(table: Table, options: FitOptions) -> Sequence[Table]:
     """Return the rows of each fold."""
     if options.folds is None:
-        return [table if isinstance(table, ScoreTable) else with_scores(table, table.score)]
+        return [table]
     if table.total_rows < options.folds:
         msg = f"{table.total_rows:,} rows cannot be shared out among {options.folds:,} folds"
         raise InputProblem(msg, "ask for fewer --folds")

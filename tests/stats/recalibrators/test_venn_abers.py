@@ -11,6 +11,7 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.venn_abers import Bracket, VennAbers, levels_with_one_more
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
 from score_rows import table_of, uniform
 
@@ -125,3 +126,13 @@ def test_a_document_without_levels_is_refused() -> None:
     empty: dict[str, list[float]] = {"first": [], "lower": [], "last": [], "upper": []}
     with pytest.raises(DocumentProblem, match="holds no level"):
         VennAbers.from_dict(Node({"folds": [empty]}))
+
+
+def test_a_cell_of_a_grid_has_its_levels_everywhere() -> None:
+    """Rows on one side of the mean of a lone cell had 0 or 1 for one level, and about .54 for .2."""
+    score = np.append(0.2 + 1e-6 * np.linspace(0.01, 0.4, 1_000), [0.0, 1.0])
+    label = np.append(np.arange(1_000) % 5 == 0, [False, True])
+    cells = grid_of(ScoreTable.from_rows(score, label))
+    found = VennAbers.fit(cells).predict(score[:-2])
+    assert float(np.ptp(found)) == 0.0
+    assert found[0] == pytest.approx(0.2, abs=0.01)
