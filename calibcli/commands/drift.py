@@ -15,10 +15,10 @@ from calibcli.data.tally import NOTHING, GatherRequest
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import GroupOrder, Purpose, WeightMeaning
 from calibcli.options.numerals import by_name, by_time, in_order
-from calibcli.options.rows import Columns, RowRequest, RowSource
+from calibcli.options.rows import Columns, RowRequest, RowsInMemory, RowSource
 from calibcli.options.segmenting import DriftCutting, DriftOptions
 from calibcli.reports.drift import Compared, DriftColumn, DriftLevel, DriftReport
-from calibcli.show.words import share
+from calibcli.show.words import share, step_words
 from calibcli.stats.bounds import holm
 from calibcli.stats.measures.drift import Chance, Shift, shift_of
 from calibcli.stats.numerics import stream
@@ -40,8 +40,13 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
         return _by_group(rows, options)
     old, new = rows.inputs
     _refuse_pair(old, new, rows, options)
-    before, after = _read(rows, old), _read(rows, new)
+    before = _read(rows, old)
     score = before.resolved.score
+    if not (isinstance(new, RowsInMemory) and new.nameless):
+        # As of several files of one input: the column that was found in the first is that of the other.
+        columns = replace(columns, score=score)
+        rows = replace(rows, columns=columns)
+    after = _read(rows, new)
     tables = before.table, after.table
     first, second = _scores(score, tables)
     values = [(first, second)]
@@ -70,6 +75,7 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
         options.seed,
         (
             *_shared_notes(before.table, after.table),
+            *_crowded_notes(before.table, first, options),
             *_empty_notes(listed),
             *_other_notes(listed[1:]),
             *rounding_notes(*(one.resolution for one in tables)),
@@ -132,7 +138,8 @@ def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
     listed = tuple(replace(one, name=name) for name, one in zip(others, shifts, strict=True))
     rounded = rounding_notes(*(one.resolution for one in tables.values()))
     shared = _shared_notes(tables[base], tables[others[0]])
-    notes = (*shared, *_empty_notes(listed), *alike_notes(by, names), *rounded)
+    crowded = _crowded_notes(tables[base], values[base], requested)
+    notes = (*shared, *crowded, *_empty_notes(listed), *alike_notes(by, names), *rounded)
     return DriftReport(
         found.input,
         found.input,
@@ -289,6 +296,22 @@ _SHARED_WORDS = (
     "{:,} of {:,} old scores are among the new ones, to the last digit: are rows, or persons, in both? "
     "What is called chance holds for independent rows"
 )
+
+
+def _crowded_notes(old: Table, scores: RunningValues, requested: DriftOptions) -> tuple[str, ...]:
+    """Say where a cell of the grid holds more old rows than an interval is to: no cut tells them apart.
+
+    Only 0 and 1 have cells of their own.
+    """
+    if not isinstance(old, GridTable):
+        return ()
+    edge, rows = scores.numbers()
+    most, every = int(rows[(edge > 0.0) & (edge < 1.0)].max(initial=0)), int(rows.sum())
+    if most * (requested.bins or _QUANTILES) <= every:
+        return ()
+    step = step_words(old.resolution)
+    many = f"{share(most, every)} of the old scores lie within {step} of each other and are rounded to one"
+    return (f"{many}: a shift among them is not seen, and PSI may be larger; --exact tells them apart",)
 
 
 def _empty_notes(columns: tuple[DriftColumn, ...]) -> list[str]:

@@ -370,7 +370,8 @@ def _report(
     if options.reference is not None:
         reference = _place_of(options.reference, names, evaluation)
     each, family = level_of_each(options, len(names))
-    steps = [one.resolution for one in evaluation.tables.values()]
+    # Models in rows are compared by tables of their own, which are exact.
+    steps = [one.table.resolution for one in entries.scores]
     return LeaderboardReport(
         input=evaluation.input,
         models="/".join(evaluation.resolved.by) or None,

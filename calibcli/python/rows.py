@@ -176,7 +176,7 @@ def inputs_of(
             values["score"] = collector.named(rows, "score")
         else:
             # One name for the scores of old and new rows.
-            values["score"] = collector.join(frames.column_of(rows, what="score"), "score")
+            values["score"] = collector.join(frames.column_of(rows, what="score"), "score", nameless=True)
     values["label"] = _label(collector, labels, values.get("label"), in_memory=inputs is None)
     apart = tuple(role for role in ("on", "categorical", "numeric") if not isinstance(said.get(role), str))
     collector.two_kinds = two

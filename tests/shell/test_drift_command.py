@@ -224,6 +224,35 @@ def test_groups_beyond_the_memory_shift_nothing_by_rounding(seed: int) -> None:
         assert one.p_value > 0.01
 
 
+@pytest.mark.parametrize(("width", "said"), [(0.0001, True), (0.5, False)])
+def test_cells_that_hold_more_than_an_interval_are_named(width: float, said: bool) -> None:  # noqa: FBT001
+    """No cut lies within a cell: scores of a narrow range were one level, PSI 0, without a word."""
+    rng = np.random.default_rng(0)
+    score, month = 0.5 + width * rng.random(2_000), np.repeat(["1", "2"], 1_000)
+    score[month == "2"] += 0.5 * width * (score[month == "2"] < 0.5 + 0.5 * width)
+    frame = pd.DataFrame({"pd": np.minimum(score, 1.0), "month": month})
+    found = calibcli.drift(frame, score="pd", by="month", memory="1K")
+    assert any("of the old scores lie within 0.0002 of each other" in one for one in found.notes) == said
+    assert (found.psi > 1.0) != said
+    assert calibcli.drift(frame, score="pd", by="month", exact=True).psi > 1.0
+
+
+def test_the_score_that_was_found_in_old_rows_is_that_of_new_ones(run: Run, tmp_path: Path) -> None:
+    """A column that is guessed before it was compared with it, where only the new rows have that."""
+    rng = np.random.default_rng(0)
+    old, new = rng.random(500), rng.random(500)
+    paths = [tmp_path / f"{name}.csv" for name in ("old", "new", "other")]
+    frames = [pd.DataFrame(one) for one in ({"pd": old}, {"score": new**3, "pd": new}, {"score": new})]
+    for path, frame in zip(paths, frames, strict=True):
+        frame.to_csv(path, index=False)
+    assert list(found(run, *paths[:2])) == ["pd", "answer"]
+    assert found(run, *paths[:2])["pd"] == found(run, *paths[:2], "-s", "pd")["pd"]
+    ended = run("drift", paths[0], paths[2], code=3)
+    assert "other.csv: there is no column 'pd'" in ended.err
+    # An array has no name that could be another.
+    assert calibcli.drift(frames[0], new).psi == calibcli.drift(*frames[:2]).psi
+
+
 def test_what_a_report_of_drift_is_for(run: Run, tmp_path: Path) -> None:
     """It can be looked at, and a picture is made from another kind of report."""
     path = tmp_path / "shift.json"
