@@ -213,10 +213,22 @@ def _text_notes(job: AddedColumns) -> tuple[str, ...]:
 
 
 def _with_added_columns(job: AddedColumns, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    added = [column_of(values) for values in job.predictor(batch)]
+    added = [column_of(values) for values in job.predictor(_as_read(batch, job))]
     stay = schema.names[: len(schema) - len(added)]
     kept = [_as_typed(batch.column(name), schema.field(name).type, job) for name in stay]
     return pa.RecordBatch.from_arrays([*kept, *added], schema=schema)
+
+
+def _as_read(batch: pa.RecordBatch, job: AddedColumns) -> pa.RecordBatch:
+    """Return rows with columns of the map as a fit reads them: text of CSV may stand for a missing value."""
+    if not job.fragment.format.is_csv:
+        return batch
+    from calibcli.data.readers.csv import with_gaps
+
+    for place, name in enumerate(batch.schema.names):
+        if name in job.resolved.members:
+            batch = batch.set_column(place, name, with_gaps(batch.column(name)))
+    return batch
 
 
 def _as_typed(column: "pa.Array[Any]", kind: pa.DataType, job: AddedColumns) -> "pa.Array[Any]":

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.arrays import is_list_of_numbers, list_column, some_texts, without
+from calibcli.data.arrays import is_list_of_numbers, list_column, nulls, some_texts, without
 from calibcli.data.columns import Header
 from calibcli.data.files import ArrowColumn
 from calibcli.data.values import in_double
@@ -127,7 +127,9 @@ def _column(values: object) -> ArrowColumn:  # noqa: PLR0911 - one return for ea
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     if isinstance(values, np.ma.MaskedArray):
-        return without(_of_numpy(np.asarray(values.data)), np.ma.getmaskarray(values))
+        held = _of_numpy(np.asarray(values.data))
+        gone = nulls(held)
+        return without(held, np.ma.getmaskarray(values) | (False if gone is None else gone))
     if isinstance(values, np.ndarray):
         return _of_numpy(values)
     if isinstance(values, list | tuple | range):

@@ -106,6 +106,15 @@ def test_what_is_masked_among_several_classes_is_missing() -> None:
         brier(rows + 1j, label)
 
 
+def test_what_is_none_beside_what_is_masked_is_missing() -> None:
+    """It was the score 0."""
+    score = np.full(ROWS, 0.5, object)
+    score[1] = None
+    masked = np.ma.array(score, mask=np.arange(ROWS) == 3)
+    found = calibcli.measure(masked, np.arange(ROWS) % 2, metric="brier", on_missing="drop").to_dict()
+    assert found["input"]["dropped"] == 2
+
+
 @pytest.mark.parametrize(
     ("index", "shown"), [([3, 1, 2], "row 1 is 3 here and 2 there"), (["c", "a", "b"], "is 'c' here and 'b'")]
 )

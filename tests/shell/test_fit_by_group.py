@@ -365,3 +365,19 @@ def test_a_group_called_like_missing_ones_is_counted_with_them(run: Run, rows: P
     strange.write_text(HEAD + "0.5,1,(missing)\n0.4,0,(missing)\n0.6,1,\n")
     ended = run("apply", alone, strange, "-s", "score", "--unseen", "pooled", "-o", rows.with_name("o.csv"))
     assert "note: 3 rows of 1 group that the fit has not seen ('(missing)')" in ended.err
+
+
+@pytest.mark.parametrize("kind", [["-m", "platt", "--by", "country"], ["-m", "segments", "--on", "country"]])
+def test_missing_groups_of_csv_get_their_map_in_every_format(run: Run, rows: Path, kind: list[str]) -> None:
+    """`NA` is no group to the fit, and none to apply, whatever it writes; there it stays text."""
+    rows.write_text(rows.read_text().replace(",LU\n", ",NA\n"))
+    cal, found = rows.with_name("cal.json"), []
+    run("fit", rows, *ASKED, *kind, "-o", cal, code=0)
+    found.append(np.array(applied(run, cal, rows)))
+    for ending in ("parquet", "arrow"):
+        output = rows.with_name(f"applied.{ending}")
+        run("apply", cal, rows, "-s", "score", "-o", output, code=0)
+        table = pq.read_table(output) if ending == "parquet" else pa.ipc.open_file(output).read_all()
+        assert table["country"].to_pylist().count("NA") == 10
+        found.append(table["calibrated"].to_numpy())
+    assert all((one == found[0]).all() for one in found)

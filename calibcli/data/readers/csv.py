@@ -12,13 +12,13 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from calibcli.data.arrays import source_of
+from calibcli.data.arrays import Column, booleans, some_texts, source_of, without
 from calibcli.data.columns import ResolvedColumns, separated_by
 from calibcli.data.readers import (
     Reader,
@@ -221,6 +221,14 @@ class CsvReader(Reader):
 
 
 READER = CsvReader
+
+
+def with_gaps(text: Column) -> Column:
+    """Return a column that was read verbatim with null where its text stands for a missing value."""
+    import pyarrow.compute as pc
+
+    missing: Any = some_texts(pa_csv.ConvertOptions().null_values or ()).cast(text.type)
+    return without(text, booleans(cast("Column", pc.is_in(text, value_set=missing))))
 
 
 def blocks_of(read: Callable[[int], bytes], within: Layout) -> Iterator[Block]:
