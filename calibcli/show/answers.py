@@ -32,11 +32,13 @@ from calibcli.show.words import (
     capital,
     count,
     distinct_labels,
+    equals,
     field_name,
     first_of,
     four,
     listed,
     p_equals,
+    p_together,
     printable,
     quoted,
     rejects_too_often,
@@ -274,7 +276,7 @@ def _tested(report: "MeasureReport") -> list[str]:
         if not _rejects(report, combined.p_value):
             return []
         first = "Scores are miscalibrated" if _sure(report) else "Weak evidence of miscalibration"
-        return [f"{first} (p {p_equals(combined.p_value)})."]
+        return [f"{first} (p {equals(p_together(combined, report.tests))})."]
     known = [(one.p_value, one) for one in report.tests if one.p_value is not None]
     if not known or not _rejects(report, min(known, key=lambda one: one[0])[0]):
         return []
@@ -329,10 +331,10 @@ def _errors(report: "MeasureReport") -> list[str]:
 def _unplaced(report: "MeasureReport", size: "Estimated | None", off: str) -> list[str]:
     """Return that scores are miscalibrated, but not where, or that it could not be shown."""
     shown = next(filter(_shows_error, report.measures), None)
-    tested = _tested(report)
+    tested, together = _tested(report), _together(report)
     if shown is None and not tested:
         beyond = next((one for one in report.measures if _beyond_chance(one)), None)
-        if report.combined is None and beyond is not None:
+        if together is None and beyond is not None:
             return [f"Weak evidence of miscalibration: {_number(beyond)}{_by_chance(beyond)}."]
         return [_nothing_shown(report, size), *(_first(report) if size is None else [])]
     by = f": on average {off}" if off else ""
@@ -341,7 +343,7 @@ def _unplaced(report: "MeasureReport", size: "Estimated | None", off: str) -> li
     if tested and (not tested[0].startswith("Weak") or shown is None):
         first = tested[0].removesuffix(".")
         return [f"{first}{'' if first.startswith('Weak') else ', but these rows do not show where'}{by}."]
-    if report.combined is not None:
+    if together is not None:
         return [f"Weak evidence of miscalibration{by}."]
     return [f"Scores are miscalibrated, but these rows do not show where{by}."]
 
@@ -379,9 +381,13 @@ def _sure(report: "MeasureReport") -> bool:
     """
     from calibcli.stats.curves.reliability import stretches
 
-    half = (1.0 - report.confidence) / 2.0
-    combined = None if report.combined is None else report.combined.p_value
-    return combined is None or combined < half or bool(stretches(report.curve.binned, confidence=1.0 - half))
+    half, together = (1.0 - report.confidence) / 2.0, _together(report)
+    return together is None or together < half or bool(stretches(report.curve.binned, confidence=1.0 - half))
+
+
+def _together(report: "MeasureReport") -> float | None:
+    """Return the p-value of the tests together; None where none is defined, as with importance weights."""
+    return None if report.combined is None else report.combined.p_value
 
 
 def _nothing_shown(report: "MeasureReport", size: "Estimated | None") -> str:

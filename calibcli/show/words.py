@@ -19,8 +19,9 @@ from calibcli.stats.bounds import FROM_BOTH, Interval
 if TYPE_CHECKING:
     from calibcli.reports.measure import MeasureReport
     from calibcli.stats.gates.claim import Verdict
-    from calibcli.stats.measures import Estimated
+    from calibcli.stats.measures import Estimated, TestResult
     from calibcli.stats.measures.differences import Difference
+    from calibcli.stats.measures.tests import CombinedTest
 
 NONE = "none"
 ALARM = "ALARM"
@@ -118,8 +119,20 @@ def p_equals(
     p_value: float | None, p_method: str = "", *, at_most: bool = False, limits: Sequence[float] = ()
 ) -> str:
     """Return what a p-value is, such as "= 0.014" or "at most 0.001"."""
-    words = p_words(p_value, p_method, at_most=at_most, limits=limits)
+    return equals(p_words(p_value, p_method, at_most=at_most, limits=limits))
+
+
+def equals(words: str) -> str:
+    """Return p_words as they stand behind "p"."""
     return words if words.startswith(("at most", "below", UNDEFINED)) else f"= {words}"
+
+
+def p_together(combined: "CombinedTest", tests: "Sequence[TestResult]") -> str:
+    """Return the p-value of several tests together; a multiple of one that is at most so much is so, too."""
+    parts = ((one.p_value or 0.0, one.p_method) for one in tests if one.name in combined.tests)
+    p_value, p_method = min(parts, default=(1.0, ""))
+    at_most = p_words(p_value, p_method).startswith("at most")
+    return p_words(combined.p_value, p_method, at_most=at_most)
 
 
 def interval_words(interval: Interval | None) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from calibcli.commands.measure import measure_table
-from calibcli.names import Binning, ComparisonName, MeasureName
+from calibcli.names import Binning, ComparisonName, MeasureName, TestName
 from calibcli.options.measuring import MeasureOptions, metrics_of
 from calibcli.reports.drift import DriftGate
 from calibcli.reports.input import InputSummary
@@ -19,6 +19,9 @@ from calibcli.reports.measure import ClusterSummary
 from calibcli.show.answers import answer_of, document_of, psi_words, shift_size
 from calibcli.show.html import origin_section, verdict_sections
 from calibcli.show.pages.measure import _valid
+from calibcli.show.words import p_together
+from calibcli.stats.measures import TestResult
+from calibcli.stats.measures.tests import CombinedTest
 from calibcli.stats.table import ScoreTable, Weighing
 from score_rows import scored_table
 
@@ -328,6 +331,41 @@ def test_what_one_look_of_several_shows_is_weak_evidence() -> None:
         assert not (first.startswith("Weak") and p < 0.025)
         weak.append(first.startswith("Weak"))
     assert 0 < sum(weak) < 15
+
+
+def test_an_interval_speaks_for_itself_where_no_test_is_defined() -> None:
+    """Importance weights leave no test: an interval shows no less than where none was asked for."""
+    score = np.tile(np.linspace(0.02, 0.98, 49), 8)
+    label = np.random.default_rng(0).random(score.size) < 0.5
+    weighing = Weighing(weight=np.linspace(0.5, 1.5, score.size))
+    table = ScoreTable.from_rows(score, label, weighing)
+    every, alone = (
+        answer_of(measure_table(table, SOURCE, options=MeasureOptions(requested)))
+        for requested in (MeasureOptions().metrics, metrics_of(["ece"]))
+    )
+    assert every == alone
+    assert every[0].startswith("Scores are miscalibrated, but these rows do not show where: on average off")
+
+
+@pytest.mark.parametrize(
+    ("p_values", "methods", "said"),
+    [
+        ((0.001, 0.03), ("monte-carlo", "monte-carlo"), "at most 0.002"),
+        ((0.002, 0.001), ("monte-carlo", "asymptotic"), "0.002"),
+        ((0.0, 0.0), ("contradiction", "contradiction"), "0 (contradiction)"),
+        ((0.8, 0.9), ("monte-carlo", "asymptotic"), "1"),
+    ],
+)
+def test_tests_together_are_at_most_what_draws_can_show(
+    p_values: tuple[float, float], methods: tuple[str, str], said: str
+) -> None:
+    """A multiple of the least that 999 draws can give is the most that it may be."""
+    names = TestName.KUIPER, TestName.T
+    tests = [
+        TestResult(name, 1.0, p_value, method, None, ())
+        for name, p_value, method in zip(names, p_values, methods, strict=True)
+    ]
+    assert p_together(CombinedTest(min(1.0, 2.0 * min(p_values)), names), tests) == said
 
 
 def test_the_answer_opens_the_page_and_stands_in_json(reports: dict[str, Any]) -> None:

@@ -24,7 +24,7 @@ from calibcli.show.pages import measure, note_lines, read_lines
 from calibcli.show.pages.compare import compare_page
 from calibcli.show.pages.segments import segment_blocks
 from calibcli.show.pages.verify import verify_page
-from calibcli.show.words import SMALL_P, p_words, printable, quoted
+from calibcli.show.words import SMALL_P, p_together, printable, quoted
 from calibcli.stats.measures import Estimated
 from calibcli.values import dataclass
 
@@ -207,7 +207,7 @@ def _tests(report: MeasureReport) -> list[str]:
     combined = report.combined
     if combined is None or combined.p_value is None:
         return []
-    return [f"The tests of calibration together: p-value {p_words(combined.p_value)}. {SMALL_P}"]
+    return [f"The tests of calibration together: p-value {p_together(combined, report.tests)}. {SMALL_P}"]
 
 
 # Of more classes or groups than these, those that need to be seen are listed.

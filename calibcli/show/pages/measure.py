@@ -66,6 +66,7 @@ from calibcli.show.words import (
     interval_words,
     light,
     listed,
+    p_together,
     p_words,
     quoted,
     rejects_too_often,
@@ -877,7 +878,7 @@ def _tests(report: MeasureReport, *, verbose: bool) -> Grid:
     combined = report.combined
     if combined is not None and combined.p_value is not None:
         members = listed(name.value for name in combined.tests)
-        together = "0 (contradiction)" if _contradicted(report) else p_words(combined.p_value)
+        together = p_together(combined, report.tests)
         rows.append(("together", "", together, f"Bonferroni over {members}"))
     notes = [SMALL_P] if any(one.p_value is not None for one in report.tests) else []
     notes += [] if verbose else _bins_of(report.tests)
@@ -910,10 +911,6 @@ _P_VALID = {
     "monte-carlo": "any sample size",
     "monte-carlo, coarsened": "any sample size, of rounded scores",
 }
-
-
-def _contradicted(report: MeasureReport) -> bool:
-    return any(one.p_method == "contradiction" for one in report.tests)
 
 
 def _meanings(report: MeasureReport) -> tuple[Listing, ...]:
