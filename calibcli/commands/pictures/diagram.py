@@ -12,7 +12,7 @@ from calibcli.errors import EmptyTable, IdleOption
 from calibcli.names import PlotKind, ViewName
 from calibcli.options.declaring import options_given
 from calibcli.options.measuring import MeasureOptions
-from calibcli.options.numerals import agreeing, plural
+from calibcli.options.numerals import agreeing, percent, plural
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import ClassOptions, DocumentSource, RowRequest, SeveralClasses, is_json
 from calibcli.options.segmenting import Segmenting
@@ -204,7 +204,7 @@ def confidence_words(interval: Interval | None) -> str:
     """Return the confidence of a two-sided interval, or nothing."""
     if interval is None or not two_ends(interval):
         return ""
-    return f" at {100 * interval.confidence:.4g} % confidence"
+    return f" at {percent(interval.confidence)} confidence"
 
 
 def two_ends(interval: Interval | None) -> tuple[float, ...]:

@@ -226,5 +226,5 @@ def _trend_caption(curve: TrendCurve, report: MeasureReport) -> tuple[str, ...]:
     shown = [f"too {word} in {many:,}" for many, word in ((low, "low"), (high, "high")) if many]
     groups = f"{len(curve.names):,} {_values_of(curve)}"
     said = f"Scores are {' and '.join(shown)} of {groups}" if shown else f"No error is shown in {groups}"
-    sure = f"{100.0 * curve.confidence:.4g} % for all at once"
+    sure = f"{percent(curve.confidence)} for all at once"
     return f"{said} ({sure})", diagram.rows_line(report.table.rows, report.table.positive)

@@ -14,7 +14,7 @@ from calibcli.commands.segments import segments_report
 from calibcli.data.tally import TWICE
 from calibcli.errors import EmptyTable, IdleOption, UsageProblem
 from calibcli.names import PlotKind
-from calibcli.options.numerals import agreeing, plural
+from calibcli.options.numerals import agreeing, percent, plural
 from calibcli.options.segmenting import SegmentOptions
 from calibcli.reports.segments import Segment, SegmentColumn, SegmentsReport
 from calibcli.show.answers import segment_name, untested_words
@@ -108,7 +108,7 @@ def _caption(report: SegmentsReport) -> tuple[str, str]:
     standing = sum(one.stands_out for one in report.segments)
     tested = plural(report.tested, "segment")
     does = f"{standing:,} {agreeing(standing, 'stands')}" if standing else "none stands"
-    said = f"Of {tested}, {does} out ({100.0 * report.confidence:.4g} % for all at once)"
+    said = f"Of {tested}, {does} out ({percent(report.confidence)} for all at once)"
     return said, rows_line(report.table.rows, report.table.positive)
 
 

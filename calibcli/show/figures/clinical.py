@@ -26,6 +26,9 @@ _LETTERS = 7.5
 # Height of a line in letters, and between names, numbers and the axes as a part of these.
 _LINE, _GAP = 1.35, 0.02
 
+# Height of the counts that `point_beyond` writes, in points on a page of scale 1.
+_OF_COUNTS = 15.0
+
 # So many places above and below are tried for the numbers.
 _TRIED = 9
 
@@ -67,7 +70,9 @@ class ClinicalPlots:
         low, high = int(sizes.min()), int(sizes.max())
         uneven = f"{low:,} to {high:,} rows, as equal scores stay together"
         even = "about equally many rows" if high <= _ALIKE * low else uneven
-        what = "each of two scores" if max(counts) <= 2 else f"{many} groups of {even}"
+        scores = max(one.scores.size for one in self.curves)
+        few = "the one score" if scores == 1 else "each of two scores" if scores == 2 else ""
+        what = few or f"{many} groups of {even}"
         whiskers = (band_sentence(one.band, one.rate_lower, called="Whiskers") for one in groups)
         curves = [f"{one.how}. {band_sentence(one.band, one.lower)}" for one in self.curves]
         named = [f" of {name}" for name in self.names] if len({*curves}) > 1 else [""] * len(curves)
@@ -181,8 +186,11 @@ def _write_box(panel: Panel, curve: ClinicalCurve) -> None:
     height = len(names) * _LINE * size / _POINTS / across + 2.0 * _GAP
     steps = np.linspace(0.0, 1.0, _TRIED)
     left, right = _GAP, 1.0 - indent - width
-    places = [(left + (right - left) * step, 1.0 - height) for step in steps]
-    places += [(right + (left - right) * step, 0.0) for step in steps]
+    # By log-odds counts of groups whose labels are all alike stand at either end.
+    counts = look.points(_OF_COUNTS) / _POINTS / across * (panel.limits.scale is AxisScale.LOGIT)
+    low, high = (counts * bool(np.any(curve.groups.rate == rate)) for rate in (0.0, 1.0))
+    places = [(left + (right - left) * step, 1.0 - high - height) for step in steps]
+    places += [(right + (left - right) * step, low) for step in steps]
     hidden = [_hidden(curve, panel.limits, (x, x + indent + width, y, y + height)) for x, y in places]
     # A corner is looked at first, and left only for less.
     order = sorted(range(2 * _TRIED), key=lambda k: (hidden[k], k % _TRIED, k))

@@ -66,7 +66,7 @@ def _wealth_ends(curve: MonitorCurve) -> tuple[float, float]:
 
 def _notes(curve: MonitorCurve, ends: tuple[float, float], top: float) -> list[str]:
     wrong = "false alarm" if curve.starts is not None else "wrong verdict"
-    most = f"{100.0 * (1.0 - curve.confidence):.4g} %"
+    most = percent(1.0 - curve.confidence)
     notes = [f"A {wrong} has a probability of at most {most}, however often you check."]
     if curve.passed_at is not None or curve.failed_at is not None:
         notes.append("Dotted: when the verdict was reached.")

@@ -227,6 +227,8 @@ _THINNEST, _THICKEST = 0.7, 2.8
 
 # A stretch of curve shorter than this part of the axis, as it is drawn, is a single score, and a dot.
 _DOT = 0.004
+# Half of what a single score takes of the axis.
+_HALF_BAR = 0.003
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,11 +325,16 @@ def draw_strokes(panel: Panel, strokes: Strokes) -> None:
 
 
 def _draw_density(axes: Axes, panel: Panel, strokes: Strokes) -> None:
-    """Draw how densely scores lie, from the least to the largest: the kernel reaches farther."""
-    at, ends = strokes.at, panel.limits.held(np.array(strokes.within))
-    inside = (at > ends[0]) & (at < ends[1])
-    if np.count_nonzero(inside) > 1:
-        at = np.concatenate((ends[:1], at[inside], ends[1:]))
+    """Draw how densely scores lie, from the least to the largest: the kernel reaches farther.
+
+    Where these stand in one place there is a bar.
+    """
+    limits = panel.limits
+    least, most = limits.shares(np.array(strokes.within))
+    middle, half = 0.5 * (least + most), max(0.5 * (most - least), _HALF_BAR)
+    ends = limits.at(np.array([middle - half, middle + half]))
+    at = strokes.at[(strokes.at > ends[0]) & (strokes.at < ends[1])]
+    at = np.concatenate((ends[:1], at, ends[1:]))
     density = np.interp(at, strokes.at, strokes.density)
     axes.fill_between(at, 0.0, density, facecolor=panel.look.palette.rows, edgecolor="none", linewidth=0.0)
     top = float(density.max())
@@ -345,7 +352,7 @@ def _draw_dots(panel: Panel, curve: Strokes, dark: Floats) -> None:
         x, y, base = curve.x[top], curve.y[top], curve.base[top]
         width = _THINNEST + (_THICKEST - _THINNEST) * dark[top]
         place = limits.shares(np.array([x]))
-        sides = limits.held(limits.at(place - 0.003)), limits.held(limits.at(place + 0.003))
+        sides = limits.held(limits.at(place - _HALF_BAR)), limits.held(limits.at(place + _HALF_BAR))
         low, high = (np.array([one]) for one in (base, y))
         draw_area(panel, sides, (low, low), (high, high), dark=dark[[top]])
         axes.plot([x], [y], **look.dots(ink, 1.6 * width + 1.0), zorder=3.0)

@@ -126,7 +126,8 @@ class SmoothCurve(Declared, Arrays):
     lower: Annotated[Floats, *_AT_EACH, "Lower end of the band; null where there is none."]
     upper: Annotated[Floats, *_AT_EACH, "Upper end of the band."]
     density: Annotated[
-        Floats, Between(0.0), _AT_EACH[2], "Density of the scores there, smoothed by the same kernel."
+        # Far above what a kernel of the least bandwidth can give.
+        Floats, Between(0.0, 1e6), _AT_EACH[2], "Density of the scores there, smoothed by the same kernel."
     ]
     bandwidth: Annotated[float, Between(0.0), "Standard deviation of the kernel."]
     band: Annotated[str, "What the band is, or why there is none."]

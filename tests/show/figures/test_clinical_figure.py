@@ -63,6 +63,34 @@ def test_numbers_hide_no_end_of_the_band_where_another_place_is_free() -> None:
             assert not any(box.contains(*place) for place in places)
 
 
+def test_numbers_hide_no_count_of_a_group_without_events() -> None:
+    """By log-odds such counts stand at the lower end, where the free corner is."""
+    score = np.geomspace(1e-6, 0.01, 5_000)
+    table = ScoreTable.from_rows(score, np.random.default_rng(2).random(5_000) < score)
+    curve = clinical_curve(table, smoother=Smoother.SPLINE, box=BOX, confidence=0.95)
+    figure = figure_of(curve, WORDS, scale=AxisScale.LOGIT)
+    figure.canvas.draw()
+    *counts, names, numbers = (text.get_window_extent() for text in figure.axes[0].texts)
+    assert counts
+    assert not any(one.overlaps(box) for one in counts for box in (names, numbers))
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ([0.3], "Points: the one score."),
+        ([0.1, 0.4], "Points: each of two scores."),
+        ([0.1] * 50 + [0.15, 0.16, 0.17], "Points: 2 groups of "),
+    ],
+)
+def test_points_are_of_scores_where_these_are_few(scores: list[float], said: str) -> None:
+    """Two groups may hold many scores, where most rows have one."""
+    score = np.array(scores * 20)
+    table = ScoreTable.from_rows(score, np.arange(score.size) % 5 == 0)
+    curve = clinical_curve(table, smoother=Smoother.LOESS, box=BOX, confidence=0.95)
+    assert any(note.startswith(said) for note in ClinicalPlots((curve,)).notes())
+
+
 def test_the_spline_is_drawn_by_log_odds_as_it_is() -> None:
     """Of rare events too, where all but a few scores are nearer to 0 than the second of even places."""
     rng = np.random.default_rng(3)

@@ -320,6 +320,18 @@ def test_lines_of_no_skill_are_drawn_where_they_are(shape: str, kind: PlotKind, 
     assert any(np.all(one[:, 0] == curve.base) for one in lines)
 
 
+@pytest.mark.parametrize("score", [np.array([0.3]), 1e-7 * np.arange(1.0, 400.0)])
+def test_rows_are_drawn_where_scores_lie_and_not_where_a_wide_kernel_reaches(score: np.ndarray) -> None:
+    """One score, and scores next to 0 on an axis that has to hold a rate far above them."""
+    table = ScoreTable.from_rows(score, np.arange(score.size) == 0)
+    smooth = smooth_curve(table, bandwidth=0.5 if score.size == 1 else 0.003)
+    figure = figure_of(replace(curve_of(table), smooth=smooth), Words("few", CAPTION))
+    main, strip = figure.axes[:2]
+    (drawn,) = (one.get_paths()[0].vertices[:, 0] for one in strip.collections)
+    near = 0.02 * np.ptp(main.get_xlim())
+    assert np.abs(drawn - score.mean()).max() < near
+
+
 def test_narrow_scores_are_looked_at_closely() -> None:
     """From 0 where that is near, up to 1 where that is near, and the reader is told."""
     low = limits([0.001, 0.005, 0.01], [0.001, 0.004, 0.012])
