@@ -300,8 +300,12 @@ def _change_notes(sides: _Sides, several: SeveralClasses) -> tuple[str, ...]:
 
 def _classes(sides: _Sides, columns: Columns, options: CompareOptions) -> ClassesComparison:
     """Compare all classes together, and each by itself in the views that are shown."""
-    many = len(sides.names) > MOST_IN_FULL
-    names = options.shown if options.metrics else (FEW if many else EACH)
+    gated = columns.each_in is not None
+    # A gate looks at all of its measures in every class, however many there are.
+    few = (
+        len(sides.names) > MOST_IN_FULL and options.metrics is None and not (gated and options.fail_if_worse)
+    )
+    names = options.shown if options.metrics else (FEW if few else EACH)
     each = replace(options, metrics=names, binning=options.binning or Binning.EQUAL_WIDTH)
     views = views_shown(columns) if names else ()
     return ClassesComparison(
@@ -309,8 +313,8 @@ def _classes(sides: _Sides, columns: Columns, options: CompareOptions) -> Classe
         sides.classes.differences.changed,
         _joint(sides, options) if options.joint else (),
         tuple(_view(sides, view, each) for view in views),
-        gated=columns.each_in is not None,
-        few=many and options.metrics is None,
+        gated=gated,
+        few=few,
     )
 
 

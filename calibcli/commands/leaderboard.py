@@ -103,8 +103,9 @@ def leaderboard(rows: RowRequest, *, options: CompareOptions, part: bool = False
     _refuse(columns, options)
     gate = options.gate()
     if columns.by:
-        gate = options.gate(_PROPER if columns.sees_all_classes and columns.sums_to_one else PAIRED)
-        options = _of_models(columns, options)
+        options, whole = _with_accuracy(options), columns.sees_all_classes and columns.sums_to_one
+        gate = options.gate(_PROPER if whole else PAIRED)
+        options = replace(options, metrics=JOINT) if whole and not options.metrics else options
         evaluation = read_evaluation(rows, GatherRequest(by_id=RAW))
         entries = _models(evaluation, options)
         positive = None
@@ -231,13 +232,10 @@ def _in_group(rows: RowRequest, group: Group, *, options: CompareOptions) -> Lea
     raise InputProblem(msg, "name a column of text or whole numbers")
 
 
-def _of_models(columns: Columns, options: CompareOptions) -> CompareOptions:
-    """Return what is asked of models: right answers by their name, of several classes whole rows."""
-    usual = JOINT if columns.sees_all_classes and columns.sums_to_one else None
-    requested = [
-        C.ACCURACY if one is MeasureName.OBSERVED_RATE else one for one in options.metrics or usual or ()
-    ]
-    return replace(options, metrics=tuple(dict.fromkeys(requested)) or None)
+def _with_accuracy(options: CompareOptions) -> CompareOptions:
+    """Return what is asked of models, the share of right answers by its name."""
+    asked = (C.ACCURACY if one is MeasureName.OBSERVED_RATE else one for one in options.metrics or ())
+    return replace(options, metrics=tuple(dict.fromkeys(asked)) or None)
 
 
 def _scores(rows: RowRequest, options: CompareOptions, *, part: bool) -> tuple[Gathered, Entries]:

@@ -236,6 +236,11 @@ def test_models_are_compared_by_the_questions_that_each_gets_right(answers: str)
     found = json.loads(calibcli.compare(answers, metric="accuracy,auroc,aurc", **ask).to_json())  # type: ignore[arg-type]
     same = json.loads(calibcli.compare(answers, metric="observed_rate", **ask).to_json())  # type: ignore[arg-type]
     assert same["measures"]["accuracy"] == found["measures"]["accuracy"]
+    gate = {"reference": found["measures"]["accuracy"]["against"], "fail_if_worse": True, "confidence": 0.5}
+    # By its other name a gate passed whoever was worse.
+    for metric in ("accuracy", "observed_rate"):
+        gated = json.loads(calibcli.compare(answers, metric=metric, **gate, **ask).to_json())  # type: ignore[arg-type]
+        assert gated["gate"] == {"measures": ["accuracy"], "worse": ["c", "b"]}
     columns = Columns("confidence", "correct", by=("model",))
     only = MeasureOptions(Metrics((MeasureName.AUROC,), ()))
     alone = measure_files(RowRequest([answers], columns), options=only)

@@ -193,6 +193,10 @@ def test_many_classes_are_compared_by_few_measures(run: Run, tmp_path: Path) -> 
     assert set(part["measures"]) == {"brier", "ece"}
     assert part["measures"]["brier"]["difference"]["method"].startswith("Bonferroni")
     assert report["measures"]["class_brier"]["difference"]["method"] == "paired, Gaffke's bound"
+    gated = compared(run, paths[1], *PROBS, "--artifact", cal, "--view", "one-vs-rest", "--fail-if-worse")
+    (view,) = gated["classes"]["views"].values()
+    # What a gate says that it looks at is there.
+    assert set(gated["gate"]["measures"]) < set(view["classes"]["class=03"]["measures"])
     page = run("compare", paths[1], *PROBS, "--artifact", cal, "--view", "one-vs-rest").out
     assert "-v shows 14 more classes and ece, too." in page
     one = compared(run, paths[1], *PROBS, "--artifact", cal, "--view", "one-vs-rest", "--class", "03")
