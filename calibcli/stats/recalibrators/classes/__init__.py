@@ -153,7 +153,7 @@ Least = Annotated[
 
 def least_of(scale: Scale) -> float | None:
     """Return what smaller probabilities are taken for, None where the rows tell: `LeastSeen`."""
-    return None if scale is Scale.PROB else LEAST_OF_LOGITS
+    return LEAST_OF_LOGITS if scale in (Scale.LOGIT, Scale.LOGPROB) else None
 
 
 class LeastSeen:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
+import calibcli
 from calibcli.codec import Node
 from calibcli.data.class_intake import on_class_scale
 from calibcli.names import ClassMethod, Scale
@@ -146,6 +147,20 @@ def test_logits_so_far_apart_that_a_probability_is_0_are_counted() -> None:
     options = ClassFitOptions(least=least_of(Scale.LOGIT))
     one = ClassTemperature.fit(ClassMethod.TEMPERATURE, rows.tables, options=options)
     assert one.notes == ("3 probabilities are 0 by rounding, in 1 fit row; the fit took them for 4.9e-324",)
+
+
+@pytest.mark.parametrize("method", OF_ALL)
+def test_a_percentage_of_0_is_a_probability_of_0(method: ClassMethod) -> None:
+    """It is no logit so far below another that it rounds to 0: such a class that is right costs 744."""
+    rows = drawn(5, rows=400, classes=3)
+    votes = np.floor(64.0 * rows.probability)
+    votes[:, 0] = 64.0 - votes[:, 1:].sum(axis=1)
+    shares = votes / 64.0
+    assert (shares[np.arange(400), rows.label] == 0.0).any()
+    label = np.array(rows.classes)[rows.label]
+    of = partial(calibcli.fit, classes=rows.classes, multiclass=method.value)
+    one, other = of(shares, label), of(100.0 * shares, label, scale="percent")
+    assert other.to_dict()["parameters"] == one.to_dict()["parameters"]
 
 
 @pytest.mark.parametrize("method", [ClassMethod.CONFIDENCE, ClassMethod.TOP_LABEL, ClassMethod.ONE_VS_REST])
