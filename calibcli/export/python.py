@@ -309,7 +309,9 @@ def module_of_one(
     names = ("_calibrated", "_lower", "_upper")
     functions = [text.function(name, formula) for name, formula in zip(names, formulas, strict=False)]
     word = style.value
-    parts = [_template(f"{word}_one"), *([_template("sklearn_scores")] if style is Style.ARRAYS else [])]
+    parts = [_template(f"{word}_one")]
+    if style is Style.ARRAYS:
+        parts += [_template("sklearn_meaning"), _template("sklearn_scores")]
     if len(formulas) > 1:
         parts.insert(0, _template(f"{word}_ends").rstrip() + "\n")
     if style is Style.NUMBERS:
@@ -365,7 +367,7 @@ def module_of_segments(found: SegmentMap, *, origin: Origin, style: Style) -> st
     function = text.function("_calibrated", formula_of_segments(found, scale=origin.scale), *_OF_SEGMENTS)
     parts = [*map(_template, ("python_segments", "python_times", "python_checked")), function]
     if style is Style.ARRAYS:
-        parts = [_template("sklearn_segments"), _template("sklearn_scores"), *parts]
+        parts = [*map(_template, ("sklearn_segments", "sklearn_meaning", "sklearn_scores")), *parts]
     return _module(style, facts, parts, text=text, origin=origin)
 
 
@@ -387,7 +389,8 @@ def module_of_classes(recalibrator: ClassRecalibrator, *, origin: Origin, style:
     kind, functions = class_functions(recalibrator, origin.classes, text)
     facts = [f"CLASSES = {_texts(origin.classes)}\n", f"SCALE = {origin.scale.value!r}\n"]
     word = style.value
-    parts = [_template(f"{word}_classes"), _template(f"{word}_{kind}"), *functions]
+    names = ["sklearn_meaning"] if style is Style.ARRAYS else []
+    parts = [*map(_template, (f"{word}_classes", *names, f"{word}_{kind}")), *functions]
     return _module(style, facts, parts, text=text, origin=origin)
 
 

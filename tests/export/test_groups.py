@@ -114,7 +114,7 @@ def test_columns_of_groups_of_any_kind_are_those_of_apply(
             (None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT", "s"), "", BLANKS),
             "(missing)",
         ),
-        (("nan", " nan"), "nan"),
+        (("nan", " nan", b"nan"), "nan"),
         (("<NA>",), "<NA>"),
         ((1, 1.0, np.float16(1.0), np.float32(1.0), np.float64(1.0), np.int8(1), "1", Decimal(1)), "1"),
         ((0.5, np.float32(0.5), "0.5"), "0.5"),

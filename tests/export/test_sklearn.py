@@ -180,3 +180,39 @@ def test_classes_of_a_wrapped_model_are_found_by_name(imported: Importer) -> Non
     before = estimator.estimator_.predict_proba(rows)
     expected = wanted_rows(artifact, before[:, order])
     np.testing.assert_allclose(estimator.predict_proba(rows)[:, order], expected, rtol=0.0, atol=NEAR)
+
+
+@pytest.mark.parametrize(
+    ("positive", "labels", "place"),
+    [
+        ("false", [False, True], 0),
+        ("0", [0.0, 1.0], 0),
+        ("1", [1.0, 2.0], 0),
+        ("1.0", [1, 2], 0),
+        ("true", [0, 1], 1),
+        ("01", ["01", "1"], 0),
+        ("no", ["no", "yes"], 0),
+        ("gone", [0, 1], 1),
+    ],
+)
+def test_the_positive_class_of_a_wrapped_model_is_found_by_what_it_means(
+    positive: str, labels: list[object], place: int, imported: Importer
+) -> None:
+    """Labels that are truths or floats have other names in the model: the other class was taken."""
+    rows = np.random.default_rng(3).normal(size=(60, 2))
+    artifact = replace(one_map("platt"), positive=positive)
+    estimator = imported(artifact).Calibrated(LogisticRegression())
+    estimator.fit(rows, np.array(labels)[(rows[:, 0] > 0.0).astype(int)])
+    said = estimator.estimator_.predict_proba(rows)[:, place]
+    found = estimator.predict_proba(rows)[:, place]
+    np.testing.assert_allclose(found, wanted(artifact, said)[0], rtol=0.0, atol=NEAR)
+
+
+def test_classes_that_a_wrapped_model_writes_as_floats_are_found(imported: Importer) -> None:
+    """Those of the map stand in another order: each took the probabilities of another."""
+    artifact = class_map("vector", classes=("2", "0", "1"))
+    rows = np.random.default_rng(2).normal(size=(300, 2))
+    labels = np.digitize(rows[:, 0], [-0.5, 0.5]).astype(float)
+    estimator = imported(artifact).Calibrated(LogisticRegression()).fit(rows, labels)
+    expected = wanted_rows(artifact, estimator.estimator_.predict_proba(rows)[:, [2, 0, 1]])
+    np.testing.assert_allclose(estimator.predict_proba(rows)[:, [2, 0, 1]], expected, rtol=0.0, atol=NEAR)
