@@ -15,7 +15,7 @@ from calibcli.commands.added_columns import (
     prepared,
     write_with_added_columns,
 )
-from calibcli.commands.predicting import ApplyRequest, refuse_names
+from calibcli.commands.predicting import ApplyRequest, fitted_rate, refuse_names
 from calibcli.commands.through_maps import as_fitted
 from calibcli.data.engines import engine_named
 from calibcli.data.files import Found, fixed_part, found_in, is_pattern, is_read_once
@@ -24,7 +24,7 @@ from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.objects import content_of_file, is_object, parted
 from calibcli.data.outputs import COMPLETION, check_output, refuse_existing
 from calibcli.data.readers import Fragment
-from calibcli.documents.artifact import ClassArtifact
+from calibcli.documents.artifact import Artifact, ClassArtifact
 from calibcli.documents.sealed import canonical_text
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import DataFormat
@@ -48,8 +48,11 @@ def fingerprint_of(requested: ApplyRequest) -> str:
 
 
 def _digest_of(requested: ApplyRequest, otherwise: Mapping[str, object]) -> str:
-    document = {key: one for key, one in requested.loaded.to_dict().items() if key not in _NOT_OF_THE_MAP}
-    told = {"map": document, "prior": requested.prior, "name": requested.name, **otherwise}
+    loaded, prior = requested.loaded, requested.prior
+    document = {key: one for key, one in loaded.to_dict().items() if key not in _NOT_OF_THE_MAP}
+    told = {"map": document, "prior": prior, "name": requested.name, **otherwise}
+    if prior is not None and isinstance(loaded, Artifact):
+        told["fitted_rate"] = fitted_rate(loaded)
     return f"sha256:{hashlib.sha256(canonical_text(told).encode()).hexdigest()}"
 
 

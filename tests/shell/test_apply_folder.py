@@ -103,6 +103,19 @@ def test_a_restart_with_another_map_is_refused(place: Path, capsys: pytest.Captu
             assert main([*words, *more, "--skip-existing"]) == code
 
 
+def test_a_restart_at_another_base_rate_of_the_fit_is_refused(place: Path) -> None:
+    """Where --prior replaces it, two maps of one curve make other columns."""
+    for day in ("1", "2"):
+        assert (
+            main(["fit", f"preds/day={day}/part.parquet", "-m", "identity", "-q", "-o", f"{day}.json"]) == 0
+        )
+    words = ["preds", "--out-dir", "out", "-q"]
+    for prior, code in ((["--prior", "0.2"], 2), ([], 0)):
+        assert main(["apply", "1.json", *words, *prior, "--force"]) == 0
+        assert main(["apply", "1.json", *words, *prior, "--skip-existing"]) == 0
+        assert main(["apply", "2.json", *words, *prior, "--skip-existing"]) == code
+
+
 def test_a_bad_file_ends_it_with_what_was_written(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All other files are whole, it has no output, and the hint says how to go on."""
     bad = place / "preds/day=2/more.csv"
