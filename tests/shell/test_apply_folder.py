@@ -103,7 +103,8 @@ def test_a_restart_with_another_map_is_refused(place: Path, capsys: pytest.Captu
             assert main([*words, *more, "--skip-existing"]) == code
 
 
-def test_a_restart_at_another_base_rate_of_the_fit_is_refused(place: Path) -> None:
+@pytest.mark.usefixtures("place")
+def test_a_restart_at_another_base_rate_of_the_fit_is_refused() -> None:
     """Where --prior replaces it, two maps of one curve make other columns."""
     for day in ("1", "2"):
         assert (
