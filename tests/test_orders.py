@@ -89,6 +89,8 @@ def test_days_that_could_be_of_either_month_are_told_from_what_is_no_date() -> N
         ["grade 2", "grade 10", "grade 10b"],
         ["2 a", "10 a", "A"],
         ["A", "B", "C"],
+        ["-5", "0.25", "0.5", "10", "(missing)"],
+        ["A", "B", "(missing)"],
     ],
 )
 def test_names_stand_in_their_natural_order(wanted: list[str]) -> None:

@@ -139,7 +139,8 @@ def compare_files(
 
 def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], requested: CompareOptions) -> bool:
     """Whether more than a baseline and another are compared; refuse what would then have no effect."""
-    if MeasureName.OBSERVED_RATE in (requested.metrics or ()) and not columns.by:
+    in_rows = columns.by and columns.identity is not None
+    if MeasureName.OBSERVED_RATE in (requested.metrics or ()) and not in_rows:
         msg = "observed_rate is the share of label 1, which is the same for every score of the same rows"
         raise UsageProblem(msg, "compare models in rows with --by and --id, or ask for another measure")
     said = {"by": columns.by or None, "reference": requested.reference, "cluster": columns.cluster}

@@ -272,11 +272,14 @@ def by_time(names: Sequence[str]) -> list[str]:
 
 
 def by_name(names: Sequence[str]) -> list[str]:
-    """Return names in order: all numbers by their size, else text as text and whole numbers in it by theirs."""
-    numbers = {name: number_of(name) for name in names}
+    """Return names in order: all numbers by their size, else text as text and whole numbers in it by theirs.
+
+    Rows without a value come last.
+    """
+    numbers = {name: number_of(name) for name in names if name != _MISSING}
     if None not in numbers.values():
-        return sorted(names, key=lambda name: (numbers[name] or Decimal(0), name))
-    return sorted(names, key=lambda name: (_by_parts(name), name))
+        return sorted(names, key=lambda name: (name == _MISSING, numbers.get(name) or Decimal(0), name))
+    return sorted(names, key=lambda name: (name == _MISSING, _by_parts(name), name))
 
 
 def in_order(names: Sequence[str]) -> list[str]:

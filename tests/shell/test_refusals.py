@@ -582,6 +582,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
         (2, f"compare {MANY} -s old --by country {words}", f"{words.rpartition(' 9')[0] or words} is for", "")
         for words in ("--limit 9", "--sample 9", "--on-missing pairwise")
     ),
+    (2, f"compare {MANY} -s old --by country -m observed_rate", "the same for every score", "--by and --id"),
     (2, "compare many.csv --artifact cal.json --on-missing pairwise", "several score columns", "drop"),
     (2, f"compare {MANY} -s old --by country --reference old --fail-if-worse", "is for all rows", "--where"),
     (2, "compare many.csv -y label -s score --by day --id country --fail-if-worse", "", "--reference MODEL"),
