@@ -125,7 +125,9 @@ def in_parts(
             keys = [one for one in places[1:] if one < place and columns[one].key]
             parts.append([*places[:1], *keys, *named])
         parts[-1].append(place)
-    return parts
+    # What was parted from nothing but names leaves none of these by themselves.
+    told = [part for part in parts if not all(one == places[0] or columns[one].key for one in part)]
+    return told or parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,19 @@ def test_each_part_of_a_stacked_table_says_which_row_it_is() -> None:
     assert all(head == ["group", "claim"] for head in heads)
 
 
+def test_no_part_of_a_stacked_table_is_names_alone() -> None:
+    """Where a number moves to the next part with its interval, nothing else may be left in its own."""
+    columns = (
+        Column("group"),
+        *(Column(text, beside=text == "interval") for text in ("ece", "interval") * 2),
+    )
+    grid = Grid(columns, (("a group of some length", "0.1", "0.05 to 0.15", "0.2", "0.1 to 0.3"),))
+    text = TerminalRenderer(Screen(38)).text((grid,))
+    assert [line.split() for line in text.splitlines() if line.startswith("group")] == [
+        ["group", "ece", "interval"]
+    ] * 2
+
+
 def test_cells_have_the_colours_of_their_words() -> None:
     """In the middle of a table and at its end; nothing without colour, and no letter changes."""
     tones = (("red", Tone.FAIL), ("green", Tone.PASS))
