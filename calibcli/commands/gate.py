@@ -36,7 +36,7 @@ from calibcli.names import (
     Sign,
 )
 from calibcli.options.conditions import Condition, Literal
-from calibcli.options.declaring import is_share, options_given, refuse_number
+from calibcli.options.declaring import is_share, refuse_number
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.numerals import in_full, in_order, number_of, percent, phrases_said, plural
 from calibcli.options.rows import Columns, DocumentSource, RowRequest, RowSource, SeveralClasses
@@ -66,6 +66,7 @@ from calibcli.stats.recalibrators.segments import completed
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import NO_ATOMS, Bins, looks_discrete
 from calibcli.stats.table.grid import GridTable, Table, digest
+from calibcli.stats.table.running import RunningTable
 from calibcli.values import dataclass, replace
 
 GateMap = Artifact | ClassArtifact
@@ -91,6 +92,14 @@ class _Call:
         return self.rows.columns
 
 
+# What `of_columns` finds out, beside the classes.
+_OF_COLUMNS = ("score", "label", "weight", "scale", "positive", "score_map")
+# What was said of rows that a state keeps, and is held against it where no rows are read.
+_KEPT = frozenset(
+    {*_OF_COLUMNS, "score-map", "weights-are", "where", "on", "probs", "class", "classes", "view"}
+)
+
+
 def judge_with_state(rows: RowRequest, options: VerifyOptions, state: StateOptions) -> VerifyReport:
     """Count the rows of the inputs that a state does not know yet, and judge by all it holds.
 
@@ -105,8 +114,8 @@ def judge_with_state(rows: RowRequest, options: VerifyOptions, state: StateOptio
     if state.batch is not None and not files:
         msg = f"--batch {state.batch} names rows, and there are none to count"
         raise IdleOption(msg, "name the files, or leave it out", options=("batch",))
-    if not files and (idle := options_given(rows.reading.input_format)):
-        msg = f"--{idle[0]} says how files are read, and there are none"
+    if not files and (idle := tuple(name for name in rows.options_given if name not in _KEPT)):
+        msg = f"--{idle[0]} speaks of rows to read, and there are none"
         raise IdleOption(msg, "name the files, or leave it out", options=idle)
     given = [file.path for file in files] + ([] if artifact is None else [str(artifact)])
     refuse_state(state.path, inputs=given)
@@ -176,9 +185,6 @@ MOST_BINS = 10_000
 
 # Variance of a label, of which bets on segments are sharp from 250 rows on: many segments are small.
 _OF_A_SEGMENT = 0.04
-
-# What `of_columns` finds out, beside the classes.
-_OF_COLUMNS = ("score", "label", "weight", "scale", "positive", "score_map")
 
 
 def terms_of(call: _Call) -> Terms:
@@ -474,6 +480,7 @@ def read_batches(call: _Call, parts: Sequence[Part], terms: Terms) -> ReadBatche
     batches: list[Incoming] = []
     sources: list[InputSummary] = []
     empty: list[EmptyTable] = []
+    fitted: list[Table] = []
     for part in parts:
         how = replace(rows.reading, input_format=replace(form, format=part.forced or form.format))
         resolved = replace(columns.rows, where=(*columns.rows.where, *part.where))
@@ -486,9 +493,7 @@ def read_batches(call: _Call, parts: Sequence[Part], terms: Terms) -> ReadBatche
         if not sources:
             columns, terms = _settled(columns, terms, evaluation, call.options)
         _refuse_other_classes(terms, evaluation, shown=part.shown)
-        if evaluation.fitted_rows:
-            msg = f"these are the {evaluation.table.total_rows:,} rows that {artifact} was fitted on"
-            raise InputProblem(msg, "judge it by rows it has not seen: a state keeps what it counts")
+        fitted.append(evaluation.as_fitted)
         if terms.artifact is None and terms.partition.outputs:
             values, scale = terms.partition.outputs, terms.scale
             refuse_undeclared(evaluation.table, values, scale=scale, shown=part.shown)
@@ -507,6 +512,7 @@ def read_batches(call: _Call, parts: Sequence[Part], terms: Terms) -> ReadBatche
         raise empty[0]
     if not sources:
         return ReadBatches(terms)
+    _refuse_fit_rows(evaluation, fitted, limit=rows.reading.limit)
     source = together(sources)
     segments = terms.partition.segments
     spelled = () if segments is None else spelling_notes(segments.columns)
@@ -524,6 +530,22 @@ def _settled(
     if segments is not None and not segments.columns:
         terms = replace(terms, partition=frozen(evaluation, segments, options))
     return replace(columns, score=score, label=resolved.label), of_columns(terms, resolved)
+
+
+def _refuse_fit_rows(evaluation: Gathered, parts: Sequence[Table], *, limit: int | None) -> None:
+    """Refuse the rows of the fit, in one of the parts or in all together: a fit knows no part of its rows."""
+    if not evaluation.recalibrated:
+        return
+    tables = [*parts]
+    if len(parts) > 1:
+        whole = RunningTable(limit)
+        for part in parts:
+            whole.add(part)
+        tables.append(whole.table())
+    for table in tables:
+        if evaluation.fitted_to(table):
+            msg = f"these are the {table.total_rows:,} rows that {evaluation.through} was fitted on"
+            raise InputProblem(msg, "judge it by rows it has not seen: a state keeps what it counts")
 
 
 def _refuse_other_classes(terms: Terms, evaluation: Gathered, *, shown: str) -> None:

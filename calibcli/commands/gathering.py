@@ -254,8 +254,12 @@ class Gathered:
 
     @property
     def fitted_rows(self) -> bool:
+        return self.fitted_to(self.as_fitted)
+
+    def fitted_to(self, table: Table) -> bool:
+        """Whether the rows of a table, such as that of several files together, are those of the fit."""
         one = None if self.artifact is None else self.artifact.of_all_rows
-        return one is not None and digest(self.as_fitted) == one.fit.table_digest
+        return one is not None and digest(table) == one.fit.table_digest
 
     @property
     def fit_notes(self) -> tuple[str, ...]:

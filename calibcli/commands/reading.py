@@ -105,7 +105,9 @@ def read_evaluation(rows: RowRequest, gather_request: GatherRequest = NOTHING) -
     else:
         gathered = _read_through(rows.artifact, rows, gather_request)
     one_alone = () if gather_request.classes else two_classes_notes(gathered.input, gathered.resolved.classes)
-    return replace(gathered, notes=(*gathered.notes, *one_alone, *group_notes(gathered)))
+    # A part is counted by cells of its own, and not by those of groups.
+    of_groups = group_notes(gathered, rounded=not gather_request.part)
+    return replace(gathered, notes=(*gathered.notes, *one_alone, *of_groups))
 
 
 def _read_unmapped(rows: RowRequest, gather_request: GatherRequest) -> Gathered:
@@ -120,7 +122,7 @@ def _read_unmapped(rows: RowRequest, gather_request: GatherRequest) -> Gathered:
     return replace(gathered, notes=notes)
 
 
-def group_notes(gathered: Gathered) -> tuple[str, ...]:
+def group_notes(gathered: Gathered, *, rounded: bool = True) -> tuple[str, ...]:
     """Say which names of groups differ in capitals alone, and how far scores of groups are rounded.
 
     Those of all rows may not be, or less.
@@ -132,7 +134,7 @@ def group_notes(gathered: Gathered) -> tuple[str, ...]:
         for column, values in zip(by, zip(*sorted(names), strict=True), strict=False)
         for note in alike_notes(column, dict.fromkeys(values))
     )
-    steps = [one.resolution for one in slices]
+    steps = [one.resolution for one in slices if rounded]
     return (*alike, *rounding_notes(*steps, what="scores of groups"))
 
 

@@ -64,7 +64,8 @@ def judge_rows(rows: RowRequest, options: VerifyOptions, state: StateOptions | N
     if state is None:
         refuse_fit_rows(rows.artifact, allowed=options.allow_fit_rows)
         return verify_files(rows, options=options)
-    refuse_segment_rules(options, rows)
+    # There the groups of --by are batches.
+    refuse_segment_rules(options, replace(rows, columns=replace(columns, by=())))
     from calibcli.commands.gate import judge_with_state
 
     rows = replace(rows, columns=replace(columns, identity=None))
@@ -125,6 +126,7 @@ def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
     if not options.values:
         judged = () if requested is None else requested.measures
         refuse_idle_bins((*judged, *(rule.subject for rule in options.rules)), options.bins, options.binning)
+    _refuse_idle_confidence(options, columns)
     options = of_columns(options, columns)
     of_segments = any(rule.of_segments for rule in options.rules)
     before = None
@@ -140,6 +142,14 @@ def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
         evaluation = replace(evaluation, notes=(*evaluation.notes, *hidden))
     cut = segments_in(evaluation, rows, options.segments.cut) if of_segments else None
     return verify_evaluation(evaluation, options=options, before=before, segments=cut)
+
+
+def _refuse_idle_confidence(options: VerifyOptions, columns: Columns) -> None:
+    """Refuse a confidence that no bound has, nor what is said of groups or values that were not seen."""
+    held = any(rule.bound in BOUNDS or rule.of_segments for rule in options.rules)
+    if "confidence" in options_given(options) and not (held or options.regression or columns.by):
+        msg = "--confidence is of bounds, and these rules compare an estimate or a p-value as it is"
+        raise IdleOption(msg, "leave it out: a test is at the level of its rule", options=("confidence",))
 
 
 def of_rows(options: VerifyOptions, columns: Columns) -> VerifyOptions:

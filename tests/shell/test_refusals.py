@@ -416,6 +416,10 @@ REFUSED: list[tuple[int, str, str, str]] = [
         (2, f"verify {MANY} --max-ece 0.1 --state new.json --by country {words}", "of --by are batches", "")
         for words in ("--min-group-rows 9", "--sort rows")
     ),
+    *(
+        (2, f"verify t.csv --rule {rule} --confidence 0.9", "--confidence is of bounds", "leave it out")
+        for rule in ("ks.p>=0.01", "ece.value<=0.1")
+    ),
     (2, f"{STATE} --rule ece.lower>=0.1", "", "a state takes --max-ece 0.1"),
     (2, f"{STATE} --max-ece 0.1 --bins 20000", "20,000 bins", "from 1 to 10,000"),
     (3, f"{STATE} --max-ece 0.1 -w score2", "no column 'score2'", ""),
@@ -713,7 +717,10 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify --max-ece 0.05 --state state.json --scale logit", "scale: prob, not logit", "ask as before"),
     (2, "verify --max-ece 0.05 --state state.json --score-map a=.5", "phrases: none, not a=0.5", "as before"),
     (2, "verify --max-ece 0.05 --state state.json --batch x", "--batch x names rows", "name the files"),
-    (2, "verify --max-ece 0.05 --state state.json --decimal ,", "--decimal says how files", "name the files"),
+    *(
+        (2, f"verify --max-ece 0.05 --state state.json {said}", f"{said.split()[0]} speaks of", "leave it")
+        for said in ("--decimal ,", "--on-missing drop", "--on-range clip", "--by a", "--exact")
+    ),
     (2, "measure summary.json --engine dask", "--engine says how files ... a summary", "leave it out"),
     (2, "measure summary.json --jobs 2", "--jobs says how files ... a summary", "leave it out"),
     (2, "measure summary.json --delimiter ;", "--delimiter says how files ... a summary", "leave it out"),

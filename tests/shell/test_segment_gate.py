@@ -255,6 +255,13 @@ def test_a_state_freezes_segments_at_the_first_look_and_adds_batches_up(
     assert kept["epochs"] == other["epochs"]
     assert kept["partition"] == other["partition"]
     check(kept, "gate")
+    whole, by_day = tmp_path / "whole.csv", tmp_path / "by_day.json"
+    pd.concat(
+        pd.read_csv(file, keep_default_na=False).assign(day=day) for day, file in enumerate(files)
+    ).to_csv(whole, index=False)
+    run("verify", whole, *WORDS, *STATE, "--by", "day", "--state", by_day)
+    kept_by_day = json.loads(by_day.read_text())
+    assert (kept_by_day["epochs"], kept_by_day["partition"]) == (kept["epochs"], kept["partition"])
     # The rows of a batch are counted once.
     assert run("verify", files[0], *WORDS, *STATE, "--state", state).code == 1
     assert json.loads(state.read_text()) == kept

@@ -64,8 +64,11 @@ def test_months_of_one_file_are_batches_in_the_order_of_time(
         write(rows.filter(pa.array(chosen)), f"month.{kind}")
         one = run("verify", f"month.{kind}", *words, "--state", "each.json", "--batch", month_name)
         assert one.code in (0, 1), one.err
-    whole = run("verify", f"all.{kind}", *words, "--state", "whole.json", "--by", "month")
+    little = ("--memory", "1KB")
+    whole = run("verify", f"all.{kind}", *words, "--state", "whole.json", "--by", "month", *little)
     assert whole.code == one.code == 1
+    # Every batch is counted by itself, so that nothing was rounded.
+    assert "did not fit in memory" not in whole.out
     assert Path("whole.json").read_bytes() == Path("each.json").read_bytes()
     assert "ALARM  since batch 5 (Mar 2024)" in whole.out
     assert "ECE was above 0.05 in the population of some of these rows, the latest or not" in whole.out
@@ -292,6 +295,22 @@ def test_a_discrete_artifact_is_judged_by_output(run: Run, artifact: Path, tmp_p
     assert "a new model needs a new --state" in other.err
     fit_rows = run("verify", SAMPLE / "churn_calibration.parquet", *requested, code=3)
     assert "was fitted on" in fit_rows.err
+
+
+def test_rows_of_a_fit_are_known_in_parts_that_come_together(
+    run: Run, batch_of: Make, tmp_path: Path
+) -> None:
+    """Two files, or the days of one, that are the fit rows together are refused, and nothing is counted."""
+    first, second = batch_of("a.csv", 600, seed=1), batch_of("b.csv", 500, seed=2)
+    whole, fitted, state = tmp_path / "all.csv", tmp_path / "cal.json", tmp_path / "gate.json"
+    head, *rows = first.read_text().splitlines() + second.read_text().splitlines()[1:]
+    whole.write_text("\n".join([f"{head},day", *(f"{row},{at % 3}" for at, row in enumerate(rows))]))
+    run("fit", whole, "-s", "score", "-y", "label", "-m", "platt", "-o", fitted, code=0)
+    words = [*GATE, "--artifact", fitted, "--state", state]
+    for call in ([first, second], [whole, "--by", "day"]):
+        assert "these are the 1,100 rows" in run("verify", *call, *words, code=3).err
+        assert not state.exists()
+    assert run("verify", first, *words).code in (0, 1, 4)
 
 
 def test_a_damaged_state_is_named_and_kept(run: Run, batch_of: Make, tmp_path: Path) -> None:

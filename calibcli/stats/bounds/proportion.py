@@ -117,12 +117,13 @@ def rate_bounds(positive: Floats, rows: Floats, *, delta_each_side: float) -> tu
 
     Args:
         rows: Number of labels, shape (n,), at least 1.
-        delta_each_side: Error probability of each end, at most `MOST_DELTA`.
+        delta_each_side: Error probability of each end; it has `MOST_DELTA` where more is allowed.
 
     References:
         Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4; Greenberg & Mohri (2014), Stat. Probab. Lett.
         86, for the quarter.
     """
+    delta_each_side = min(delta_each_side, MOST_DELTA)
     pairs, place = np.unique(np.stack((rows, positive)), axis=1, return_inverse=True)
     n, x = pairs
     lower, upper = np.zeros_like(n), np.ones_like(n)

@@ -106,7 +106,7 @@ def law_of(chances: np.ndarray) -> np.ndarray:
     return law
 
 
-@pytest.mark.parametrize("delta", [0.001, 0.025, 0.25])
+@pytest.mark.parametrize("delta", [0.001, 0.025, 0.25, 0.5])
 def test_rate_bounds_hold_for_the_hardest_chances(delta: float) -> None:
     """Of chances 0, 1 and one other, among which Hoeffding (1956) found the extremes, none misses more."""
     for n in (1, 2, 3, 6, 11):
