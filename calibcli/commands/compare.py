@@ -153,7 +153,9 @@ def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], reque
         msg = "--id matches the rows of models, and --by names none"
         raise IdleOption(msg, "name the column of models with --by", options=("id",))
     few = len(columns.others) < 2 and columns.on_missing is not OnMissing.PAIRWISE
-    many = not artifacts and (named is not None or not few)
+    # One score, by whatever options, is none to compare with itself.
+    others = columns.by or columns.others or requested.reference not in (None, columns.score)
+    many = not artifacts and bool(others) and (named is not None or not few)
     if requested.pairs and not many:
         msg = "--pairs lists the pairs of more than two scores"
         raise IdleOption(msg, "leave it out, or name more scores", options=("pairs",))

@@ -310,13 +310,18 @@ def gather(
     problem = problem or fault_words.other_outcome(findings, first, shown=shown_files(files))
     if problem is not None:
         raise problem
+    further: dict[str, list[str]] = {}
+    for file in files[1:]:
+        for note in resolved[file].notes:
+            further.setdefault(note, []).append(file)
     again = SecondPass(fragments, resolved, engine, findings.rows)
     if ranked:
         _compare_ranks(extras, _Ranked(replace(gather_request, ranked=ranked), tables), again)
+    notes = [f"{shown_files(paths)}: {note}" for note, paths in further.items()]
     return Gathered(
         tables,
         summary_of_input(
-            files, first, findings, notes=(*found.notes(), *fault_words.notes_of_files(findings))
+            files, first, findings, notes=(*found.notes(), *notes, *fault_words.notes_of_files(findings))
         ),
         first,
         extras,

@@ -264,11 +264,13 @@ def fitting_scores(columns: Columns, kinds: Mapping[str, str], header: Header) -
     roles = {name for name in (*single, *columns.by, *columns.on) if name is not None}
     found: list[str] = []
     left_out: dict[str, str] = {}
+    patterns: dict[str, tuple[str, ...]] = {}
     for requested in (columns.score, *columns.others):
         if requested is None or requested in kinds or not is_score_pattern(requested):
             found += [] if requested is None else [requested]
             continue
         fitting = fitting_pattern(requested, header.names, option="--score")
+        patterns[requested] = tuple(fitting)
         taken = [
             name
             for name in fitting
@@ -289,7 +291,8 @@ def fitting_scores(columns: Columns, kinds: Mapping[str, str], header: Header) -
     notes = tuple(
         f"column {name!r} fits the pattern and is left out: {why}" for name, why in left_out.items()
     )
-    return replace(columns, score=found[0], others=tuple(found[1:]), pattern_notes=notes)
+    chosen = replace(columns, score=found[0], others=tuple(found[1:]), pattern_notes=notes)
+    return replace(chosen, fitting=tuple(patterns.items()))
 
 
 def fitting_pattern(pattern: str, header: Iterable[str], *, option: str) -> list[str]:
@@ -707,7 +710,9 @@ def _other_than_fitted(columns: Columns, score: str, names: Iterable[str] = ()) 
 
 
 def same_again(resolved: ResolvedColumns, header: Header) -> ResolvedColumns:
-    """Find in a further file the columns that were chosen in the first one, with nothing left to guess."""
+    """Find in a further file the columns that were chosen in the first one, with nothing left to guess; its
+    notes are on what else fits a pattern of scores.
+    """
     again = replace(
         resolved.requested,
         score=None if resolved.probs else resolved.score,
@@ -722,6 +727,13 @@ def same_again(resolved: ResolvedColumns, header: Header) -> ResolvedColumns:
         identity=resolved.identity,
     )
     found = resolve(again, header)
+    notes = tuple(
+        f"column {name!r} fits --score {pattern!r}, and is left out: the first file does not have it"
+        for pattern, known in again.fitting
+        for name in header.names
+        if fnmatchcase(name, pattern) and name not in (*known, *found.roles)
+    )
+    found = replace(found, notes=notes)
     return found if resolved.probs is None else _in_order_of(resolved.probs, found, header)
 
 

@@ -307,8 +307,8 @@ def with_fitting_scores(
     if not any(map(is_score_pattern, (columns.score, *columns.others))):
         return columns
     first = looked_at(inputs, input_format=input_format)
-    header = reader_of(first).header()
-    own = dict(kinds_as_read(first, header))
+    reader = reader_of(first)
+    own = dict(reader.whole_kinds()) | dict(kinds_as_read(first, reader.header()))
     if first.format.is_csv and set(own.values()) == {"text"}:
         # Nobody has looked: whoever reads the rows says what is no number.
         own = dict.fromkeys(own, "number")

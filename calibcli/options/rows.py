@@ -454,6 +454,8 @@ class Columns:
     in_pairs: bool = False
     # What is said of columns that fit a pattern of scores.
     pattern_notes: tuple[str, ...] = ()
+    # Patterns of scores, each with the columns of the first file that fit it.
+    fitting: tuple[tuple[str, tuple[str, ...]], ...] = ()
     on_unseen: OnUnseen = option(
         OnUnseen.ERROR, "--unseen", section=Section.GROUPS, name="unseen",
         help="Refuse groups that fit --by has not seen, or take the map of all rows.",

@@ -455,6 +455,23 @@ def test_a_pattern_leaves_no_numbers_with_a_comma_out(run: Run, tmp_path: Path) 
     assert again.out.replace("days.csv.gz", "days.csv") == found.out
 
 
+def test_a_pattern_finds_scores_that_stand_in_later_rows_alone(run: Run, tmp_path: Path) -> None:
+    """Those of JSON were not compared, and nothing said so; those of a further file are left out and said."""
+    lines = [f'{{"fc_a":0.{place % 9 + 1},"rain":{place % 2}' for place in range(16_000)]
+    more = [f'{one},"fc_b":0.5,"fc_note":"x"}}' for one in lines[15_000:]]
+    path = tmp_path / "days.jsonl"
+    path.write_text("\n".join([*(f"{one}}}" for one in lines[:15_000]), *more]))
+    words = ("-s", "fc_*", "-y", "rain", "--on-missing", "drop", "-m", "brier")
+    found = run("measure", path, *words, code=0).out
+    assert "values are missing in 'fc_b' (15,000)" in found
+    assert "'fc_note' fits the pattern and is left out: it holds text" in found
+    first, further = tmp_path / "first.jsonl", tmp_path / "further.jsonl"
+    first.write_text("\n".join(f"{one}}}" for one in lines[:20]))
+    further.write_text("\n".join(more[:20]))
+    found = run("measure", first, further, *words, code=0).out
+    assert f"{further}: column 'fc_b' fits --score 'fc_*', and is left out: the first file does" in found
+
+
 def test_inspect_takes_marks_in_a_name_for_no_separator(run: Run, tmp_path: Path) -> None:
     """Unless the rows are read by them, as those of a name with commas between semicolons are."""
     path = in_csv(tmp_path / "odd.csv", {"score;x;y": [0.3, 0.4], "label": [1, 0]})

@@ -577,7 +577,10 @@ REFUSED: list[tuple[int, str, str, str]] = [
         for name in ("x.parquet.gz", "x.pq.zst", "x.gz")
     ),
     # Comparisons.
-    (2, "compare many.csv -y label -s score", "nothing to compare with", "name two scores (-s a -s b)"),
+    *(
+        (2, f"compare many.csv -y label {words}", "nothing to compare with", "name two scores (-s a -s b)")
+        for words in ("-s score", "-s score --on-missing pairwise", "-s scor* --reference score")
+    ),
     (2, "compare many.csv -y label -s score -s score", "column 'score' is named twice as the score", " "),
     (2, "compare many.csv -y label -s score -s SCORE", "column 'score' is named twice as the score", " "),
     (3, "compare many.csv -y label -s score -s old -s absent", "there is no column 'absent'", ""),

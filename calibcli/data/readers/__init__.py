@@ -226,6 +226,10 @@ class Reader:
         """Return every column of the fragment's file with what it holds, in a few words."""
         return tuple((field.name, str(field.type)) for field in self.stored())
 
+    def whole_kinds(self) -> tuple[tuple[str, str], ...]:
+        """Return those of every row, as `whole_header` does."""
+        return self.kinds()
+
     def row_count(self) -> int | None:
         """Return how many rows the fragment's file has, where that is known without reading them all."""
         return None

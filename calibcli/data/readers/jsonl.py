@@ -591,6 +591,9 @@ class JsonReader(Reader):
         found = kinds_of(rows).items()
         return tuple((n, within.get(n, str(kind)) if kind == pa.string() else str(kind)) for n, kind in found)
 
+    def whole_kinds(self) -> tuple[tuple[str, str], ...]:
+        return tuple((name, str(kind)) for name, kind in self._all_kinds().kinds.items())
+
     def rows_within(self) -> str | None:
         first = self._first_rows()[0]
         name, within = next(iter(first.items()), ("", None))
