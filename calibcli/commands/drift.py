@@ -1,17 +1,17 @@
 """Compare the scores of new rows, and any other columns, with those of old ones; no label is needed."""
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
 
+from calibcli.commands.cutting import rows_again
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.reading import read_rows, rounding_notes
 from calibcli.commands.scale_checks import unfitted_notes
 from calibcli.data.columns import alike_notes
-from calibcli.data.files import refuse_read_once, same_file, shown_path
-from calibcli.data.tally import NOTHING, GatherRequest
+from calibcli.data.files import same_file, shown_path
+from calibcli.data.tally import NOTHING, TWICE, GatherRequest
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import GroupOrder, Purpose, WeightMeaning
 from calibcli.options.numerals import by_name, by_time, in_order
@@ -21,9 +21,9 @@ from calibcli.reports.drift import Compared, DriftColumn, DriftLevel, DriftRepor
 from calibcli.show.words import share, step_words
 from calibcli.stats.bounds import holm
 from calibcli.stats.measures.drift import Chance, Shift, shift_of
-from calibcli.stats.numerics import stream
+from calibcli.stats.numerics import Floats, stream
 from calibcli.stats.table.grid import GridTable, Table, cell_and_edge, upper_edge
-from calibcli.stats.table.levels import LEAST_ROWS_EACH, MISSING, OTHER, Mixed, RunningValues
+from calibcli.stats.table.levels import LEAST_ROWS_EACH, MISSING, OTHER, Levels, Mixed, RunningValues
 from calibcli.values import replace
 
 # Scores of so few different values are grades, compared one by one.
@@ -39,14 +39,14 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
     if len(rows.inputs) == 1:
         return _by_group(rows, options)
     old, new = rows.inputs
-    _refuse_pair(old, new, rows, options)
-    before = _read(rows, old)
+    _refuse_pair(old, new, rows)
+    before = _read(rows, old, options)
     score = before.resolved.score
     if not (isinstance(new, RowsInMemory) and new.nameless):
         # As of several files of one input: the column that was found in the first is that of the other.
         columns = replace(columns, score=score)
         rows = replace(rows, columns=columns)
-    after = _read(rows, new)
+    after = _read(rows, new, options)
     tables = before.table, after.table
     first, second = _scores(score, tables)
     values = [(first, second)]
@@ -56,17 +56,14 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
         (_MOST_GRADES, *len(kinds) * [options.cut.most_values]),
         strict=True,
     )
-    listed = _shifted(values, cut, options)
+    shifts = _shifts(values, cut, options)
+    listed = _columns(shifts, options)
     if options.sort is not None:
-        scores = {}
+        scores = [np.zeros(len(one.levels)) for one in listed[1:]]
         if options.sort is GroupOrder.SCORE:
-            scores = _mean_scores(
-                [
-                    _read(replace(rows, columns=replace(columns, by=columns.on, on=())), one)
-                    for one in (old, new)
-                ]
-            )
-        listed = (listed[0], *(_sorted(one, options.sort, scores.get(one.name, {})) for one in listed[1:]))
+            scores = _mean_scores((before, after), [one.levels for one in shifts[1:]])
+        further = zip(listed[1:], scores, strict=True)
+        listed = (listed[0], *(_sorted(one, options.sort, mean) for one, mean in further))
     return DriftReport(
         before.input,
         after.input,
@@ -98,7 +95,7 @@ def _refuse_idle(columns: Columns, options: DriftOptions) -> None:
             raise IdleOption(msg, f"name them with --on, or leave out --{option}", options=(option,))
 
 
-def _refuse_pair(old: RowSource, new: RowSource, rows: RowRequest, options: DriftOptions) -> None:
+def _refuse_pair(old: RowSource, new: RowSource, rows: RowRequest) -> None:
     """Refuse two inputs that cannot be compared."""
     if rows.columns.by:
         msg = "--by compares the groups of one file, and two are named"
@@ -109,8 +106,6 @@ def _refuse_pair(old: RowSource, new: RowSource, rows: RowRequest, options: Drif
     if isinstance(old, str) and isinstance(new, str) and same_file(old, new):
         msg = f"{shown_path(new)} would be compared with itself"
         raise UsageProblem(msg, "name the new rows second, or one file and --by COL")
-    if options.sort is GroupOrder.SCORE:
-        refuse_read_once(rows.inputs, "--sort score reads it again")
 
 
 def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
@@ -124,7 +119,7 @@ def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
         if columns.by:
             msg = f"--by names {len(columns.by)} columns, and the groups of one are compared"
         raise UsageProblem(msg, "name the new rows, or one column such as --by month")
-    found = _read(rows, rows.inputs[0])
+    found = _read(rows, rows.inputs[0], requested)
     tables = {name: table for (name,), table in found.extras.slices[RAW].tables().items()}
     if len(tables) < 2:
         msg = f"every row has one value of {columns.by[0]!r}"
@@ -134,8 +129,9 @@ def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
     values = dict(zip(names, scores, strict=True))
     base, *others = names
     cut = len(others) * [(_few(tables.values(), values.values(), requested), _MOST_GRADES)]
-    shifts = _shifted([(values[base], values[name]) for name in others], cut, requested)
-    listed = tuple(replace(one, name=name) for name, one in zip(others, shifts, strict=True))
+    shifts = _shifts([(values[base], values[name]) for name in others], cut, requested)
+    shifted = _columns(shifts, requested)
+    listed = tuple(replace(one, name=name) for name, one in zip(others, shifted, strict=True))
     rounded = rounding_notes(*(one.resolution for one in tables.values()))
     shared = _shared_notes(tables[base], tables[others[0]])
     crowded = _crowded_notes(tables[base], values[base], requested)
@@ -164,34 +160,40 @@ def _few(tables: Iterable[Table], scores: Iterable[RunningValues], requested: Dr
     return requested.bins is None and few
 
 
-def _shifted(
+def _shifts(
     pairs: Sequence[tuple[RunningValues, RunningValues]],
     cut: Iterable[tuple[bool | None, int]],
     requested: DriftOptions,
-) -> tuple[DriftColumn, ...]:
+) -> list[Shift]:
     """Compare old values with new ones, each pair cut into categories or not, and at most so many."""
     chance = Chance(lambda: stream(requested.seed, Purpose.DRIFT))
     error = (1.0 - requested.confidence) / len(pairs)
     intervals = requested.bins or _QUANTILES
-    found = [
+    return [
         shift_of(*pair, most=most, categorical=categorical, intervals=intervals, error=error, chance=chance)
         for pair, (categorical, most) in zip(pairs, cut, strict=True)
     ]
-    joint = holm([one.p_value for one in found])
+
+
+def _columns(shifts: Sequence[Shift], requested: DriftOptions) -> tuple[DriftColumn, ...]:
+    joint = holm([one.p_value for one in shifts])
     return tuple(
-        _column(one, p or 0.0, confidence=requested.confidence) for one, p in zip(found, joint, strict=True)
+        _column(one, p or 0.0, confidence=requested.confidence) for one, p in zip(shifts, joint, strict=True)
     )
 
 
-def _read(rows: RowRequest, source: RowSource) -> Gathered:
+def _read(rows: RowRequest, source: RowSource, requested: DriftOptions) -> Gathered:
     extras = GatherRequest(sliced=(RAW,)) if rows.columns.by else NOTHING
+    extras = TWICE if requested.sort is GroupOrder.SCORE else extras
     read = read_rows(replace(rows, inputs=[source], columns=replace(rows.columns, labelled=False)), extras)
     # Said of each file: the scale holds for both, and one of them may have another.
     return replace(read, input=replace(read.input, notes=(*read.input.notes, *unfitted_notes(read))))
 
 
-def _sorted(column: DriftColumn, order: GroupOrder, scores: Mapping[str, float]) -> DriftColumn:
-    """Return a column with its values in an order; intervals of numbers keep theirs, others come last."""
+def _sorted(column: DriftColumn, order: GroupOrder, scores: Floats) -> DriftColumn:
+    """Return a column with its values in an order, as by the mean score of each; intervals of numbers keep
+    theirs, and by score all other values come last.
+    """
     if column.kind != "values":
         return column
     match order:
@@ -200,7 +202,8 @@ def _sorted(column: DriftColumn, order: GroupOrder, scores: Mapping[str, float])
         case GroupOrder.ROWS:
             levels = sorted(column.levels, key=lambda one: -one.old - one.new)
         case GroupOrder.SCORE:
-            levels = sorted(column.levels, key=lambda one: scores.get(one.name, math.inf))
+            means = zip(column.levels, scores.tolist(), strict=True)
+            levels = [one for one, _ in sorted(means, key=lambda each: (each[0].name == OTHER, each[1]))]
         case _:
             put = by_time if order is GroupOrder.TIME else by_name
             places = {name: place for place, name in enumerate(put([one.name for one in column.levels]))}
@@ -208,19 +211,16 @@ def _sorted(column: DriftColumn, order: GroupOrder, scores: Mapping[str, float])
     return replace(column, levels=tuple(levels))
 
 
-def _mean_scores(read: Iterable[Gathered]) -> dict[str, dict[str, float]]:
-    """Return the mean score of each value of every column, of old and new rows together."""
-    sums: dict[tuple[str, str], list[float]] = {}
-    for one in read:
-        for values, table in one.extras.slices[RAW].tables().items():
-            for pair in zip(one.resolved.by, values, strict=True):
-                found = sums.setdefault(pair, [0.0, 0.0])
-                found[0] += float(table.weight @ table.score)
-                found[1] += float(table.weight.sum())
-    means: dict[str, dict[str, float]] = {}
-    for (column, value), (total, rows) in sums.items():
-        means.setdefault(column, {})[value] = total / rows if rows else math.inf
-    return means
+def _mean_scores(read: Iterable[Gathered], columns: Sequence[Levels]) -> list[Floats]:
+    """Return the mean score of each level of every column, of old and new rows together."""
+    sums = [np.zeros((2, len(one.words))) for one in columns]
+    for rows in chain.from_iterable(rows_again(one).in_turn() for one in read):
+        counts = rows.weighing.times(rows.score.size)
+        for levels, values, found in zip(columns, rows.on, sums, strict=True):
+            place = levels.places(values)
+            found[0] += np.bincount(place, rows.score * counts, found.shape[1])
+            found[1] += np.bincount(place, counts, found.shape[1])
+    return [np.divide(total, many, out=np.full(total.size, np.inf), where=many > 0) for total, many in sums]
 
 
 def _scores(name: str, tables: Sequence[Table]) -> list[RunningValues]:

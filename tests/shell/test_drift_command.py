@@ -363,6 +363,17 @@ def test_values_of_further_columns_have_the_order_asked_for(tmp_path: Path, run:
     plain = levels()
     assert plain[0] == sorted(scale)
     assert levels("--sort", "score")[0] == list(scale)
+    # Whatever else is among the columns, and however numbers are written.
+    for name in ("old", "new"):
+        frame = pd.read_csv(tmp_path / f"{name}.csv")
+        frame["grade"] = frame["grade"].map(
+            dict(zip(scale, ("3.0", "20.0", "1.0", "4.0", "2.0"), strict=True))
+        )
+        frame["amount"] = rng.normal(size=1_000)
+        frame.to_csv(tmp_path / f"{name}_numbers.csv", index=False)
+    numbers = [str(tmp_path / f"{name}_numbers.csv") for name in ("old", "new")]
+    by_score = found(run, *numbers, "-s", "pd", "--on", "amount,grade", "--sort", "score")["grade"]
+    assert [one["where"] for one in by_score["levels"]] == [f"grade = {one}" for one in (3, 20, 1, 4, 2)]
     assert levels("--sort", "name")[0] == sorted(scale)
     worst = levels("--sort", "worst")
     assert worst[2] == sorted(plain[2], reverse=True)
