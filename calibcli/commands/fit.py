@@ -1,7 +1,7 @@
 """Fit a map: of one score, of each group of rows, or of several classes."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -726,8 +726,14 @@ def fit_class_files(
     workers = default_workers() if how.jobs is None else max(1, how.jobs)
     source = ClassSource(rows_again(gathered), bytes_of(how.memory), workers)
     options = replace(options, least=least_of(columns.read_as))
-    recalibrator = class_recalibrator_class(method).fit(method, _tables(gathered, source), options=options)
-    notes = (*selection_notes(gathered.input), *read_notes(gathered), *recalibrator.notes)
+    seen = _tables(gathered, source)
+    recalibrator = class_recalibrator_class(method).fit(method, seen, options=options)
+    notes = (
+        *selection_notes(gathered.input),
+        *read_notes(gathered),
+        *_grid_notes_of_classes(method, seen),
+        *recalibrator.notes,
+    )
     said = _options(method, options)
     record = _record(recalibrator, source, gathered.tables[RAW], options=said, notes=notes)
     artifact = ClassArtifact(
@@ -775,6 +781,16 @@ def _tables(gathered: Gathered, rows: ClassRowSource) -> ClassTables:
     rates = np.array([float(rest[name].positive.sum()) if name in rest else 0.0 for name in classes])
     require_several(classes, rates, confidence.total_rows)
     return ClassTables(rows, confidence, top, rest)
+
+
+def _grid_notes_of_classes(method: ClassMethod, seen: ClassTables) -> tuple[str, ...]:
+    """Return what rounding to a grid did to the fits of single scores; all others look at the rows."""
+    fitted_to: dict[ClassMethod, Iterable[Table]] = {
+        ClassMethod.CONFIDENCE: [seen.confidence],
+        ClassMethod.TOP_LABEL: seen.top.values(),
+        ClassMethod.ONE_VS_REST: seen.rest.values(),
+    }
+    return rounding_notes(*(table.resolution for table in fitted_to.get(method, ())))
 
 
 def _record(

@@ -276,6 +276,19 @@ def test_shards_and_columns_in_another_order_fit_the_same_map(tmp_path: Path, ru
     assert texts[:5] == texts[5:]
 
 
+def test_fits_of_single_scores_say_that_these_were_rounded(tmp_path: Path, run: Run) -> None:
+    """Past the memory allowed cells of a grid are fitted to; other methods read the rows once more."""
+    path = tmp_path / "many.parquet"
+    pq.write_table(pa.table(frame(30_000)), path)
+    asked = ("fit", path, "--probs", "p_*", "-y", "label", "--memory", "1M", "-o")
+    steps = {"confidence": "1.4e-6", "top-label": "0.0002", "one-vs-rest": "0.0002", "vector": None}
+    for method, step in steps.items():
+        said = run(*asked, tmp_path / f"{method}.json", "--multiclass", method, code=0).err
+        assert (f"scores are rounded to {step}; --exact avoids it" in said) is (step is not None)
+    exact = run(*asked, tmp_path / "exact.json", "--multiclass", "one-vs-rest", "--exact", code=0)
+    assert "rounded" not in exact.err
+
+
 def test_frequencies_fit_what_repeated_rows_fit(tmp_path: Path, run: Run) -> None:
     """Artifacts of a frequency column and of the rows written out are the same but for nothing."""
     columns = frame(150)
