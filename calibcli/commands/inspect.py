@@ -124,7 +124,7 @@ Facts = list[tuple[str, str]]
 
 def artifact_report(source: DocumentSource) -> InspectReport:
     found, path = read_any_map(source), str(source)
-    kind, what, probs = "artifact", "score", ""
+    kind, what = "artifact", "score"
     match found:
         case Artifact():
             before, after = _of_one_score(found)
@@ -135,7 +135,7 @@ def artifact_report(source: DocumentSource) -> InspectReport:
             kind = "artifact by segments"
             before, after = _of_segments(found)
         case ClassArtifact():
-            what, probs = "columns", " --probs 'p_*'"
+            what = "columns"
             before, after = _of_classes(found)
     one = found.of_all_rows
     facts = (
@@ -148,7 +148,7 @@ def artifact_report(source: DocumentSource) -> InspectReport:
         *after,
         *(("note", note) for note in one.fit.notes),
     )
-    following = f"calibcli apply {file_word(path)} preds.csv{probs} -o repaired.csv"
+    following = f"calibcli apply {file_word(path)} preds.csv -o repaired.csv"
     return InspectReport(path, kind, facts, (), following)
 
 

@@ -216,3 +216,17 @@ def test_classes_that_a_wrapped_model_writes_as_floats_are_found(imported: Impor
     estimator = imported(artifact).Calibrated(LogisticRegression()).fit(rows, labels)
     expected = wanted_rows(artifact, estimator.estimator_.predict_proba(rows)[:, [2, 0, 1]])
     np.testing.assert_allclose(estimator.predict_proba(rows)[:, [2, 0, 1]], expected, rtol=0.0, atol=NEAR)
+
+
+def test_two_classes_on_logits_are_read_from_the_one_number_of_a_model(imported: Importer) -> None:
+    """`decision_function` says of two classes by how much the second has more."""
+    found = drawn(9, rows=300, classes=2)
+    kept = class_map("vector", Scale.LOGIT)
+    artifact = replace(
+        kept, recalibrator=fitted(ClassMethod.VECTOR, found), classes=found.classes, columns=None
+    )
+    rows = np.random.default_rng(2).normal(size=(100, 2))
+    estimator = imported(artifact).Calibrated(LogisticRegression()).fit(rows, rows[:, 0] > 0.0)
+    more = estimator.estimator_.decision_function(rows)
+    expected = wanted_rows(artifact, np.column_stack((np.zeros(100), more)))
+    np.testing.assert_allclose(estimator.predict_proba(rows), expected, rtol=0.0, atol=NEAR)

@@ -370,6 +370,8 @@ def test_inspect_says_what_is_in_an_artifact(cal: Path, run: Run) -> None:
     ran = run("inspect", cal, code=0)
     for part in ("temperature", "cat, dog, eel, fox", "400 rows of 4 classes", "no row can change its"):
         assert part in ran.out
+    # The artifact knows its columns, whatever they are called.
+    assert "preds.csv -o repaired.csv" in ran.out
 
 
 def test_inspect_names_the_columns_of_the_classes(preds: Path, tmp_path: Path, run: Run) -> None:

@@ -573,6 +573,9 @@ class Linear(classes.ClassRecalibrator):
         if method is ClassMethod.VECTOR and again.absent:
             msg = f"no row has label {again.absent[0]!r}, so that no intercept of that class is best"
             raise InputProblem(msg, "fit on rows of all classes, or use --multiclass structured")
+        if method is ClassMethod.VECTOR and (alike := again.alike) is not None:
+            msg = f"class {alike!r} has one probability in all rows, so that no slope of it is best"
+            raise InputProblem(msg, "use --multiclass structured")
         model = model_named(method, count)
         if model.penalised:
             # No penalty holds the slope that all classes share.

@@ -55,6 +55,9 @@ def _mixed(mixed: Hashes) -> Hashes:
 # Numbers that are worked on at once.
 NUMBERS = 1 << 16
 
+# Logarithms of one probability differ by less.
+_ALIKE = 1e-9
+
 # Logarithms up to so many are copied freely.
 _FEW = 1 << 21
 
@@ -189,6 +192,19 @@ class LogRows:
                 return
         msg = f"the most probable class is right in every row, so that no {what} is best"
         raise InputProblem(msg, "fit on more rows, or on rows the model has not been trained on")
+
+    @property
+    def alike(self) -> str | None:
+        """The first class whose probability is one in all rows, but for rounding; None if there is none."""
+        count = len(self.rows.classes)
+        low, high = np.full(count, np.inf), np.full(count, -np.inf)
+        for block in self.blocks():
+            low, high = (
+                np.minimum(low, block.log.min(axis=0, initial=np.inf)),
+                np.maximum(high, block.log.max(axis=0, initial=-np.inf)),
+            )
+        same = np.flatnonzero(high - low <= _ALIKE)
+        return self.rows.classes[int(same[0])] if same.size else None
 
     @property
     def many(self) -> bool:
