@@ -119,7 +119,7 @@ def compare_files(
         paired = gathered.paired or PairedSums()
         maps = [one.recalibrator for one in loaded.values() if isinstance(one, Artifact)]
         if maps and len(maps) == len(loaded):
-            paired.reach |= reach_between(maps, raw)
+            paired.reaches(reach_between(maps, raw))
     else:
         notes += two_classes_notes(gathered.input, gathered.resolved.classes)
         notes += _change_notes(sides, several)

@@ -167,7 +167,7 @@ def _read_through(source: DocumentSource, rows: RowRequest, gather_request: Gath
         and gathered.paired
     ):
         # Nothing but the map moves a loss, so that it is known how far: every command has the same interval.
-        gathered.paired.reach |= reach_between([loaded.recalibrator], gathered.tables[RAW])
+        gathered.paired.reaches(reach_between([loaded.recalibrator], gathered.tables[RAW]))
     refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
     scales = () if scale is not None else table_scale_notes(gathered, loaded)
     notes = (*loaded.doubts, *scales, *repeated_notes(gathered), *label_notes(gathered))

@@ -171,6 +171,24 @@ def test_grid_tables_keep_the_paired_difference(tmp_path: Path) -> None:
     assert [one.difference for one in grid.comparisons] == [one.difference for one in exact.comparisons]
 
 
+@pytest.mark.parametrize("memory", ["1M", "1B"])
+def test_a_row_that_a_map_gives_0_leaves_no_upper_end_in_any_cell(tmp_path: Path, memory: str) -> None:
+    """It shares a cell with rows of other outputs: at the mean of the cell, no loss could be infinite."""
+    score = 21_622 / 720_720 + np.repeat([1e-7, 1e-6], [200, 600])
+    label = np.append(np.zeros(200, np.bool_), np.arange(600) % 3 == 0)
+    path = in_csv(tmp_path / "p.csv", {"a": score, "label": label})
+    cal = fitted(path, tmp_path / "cal.json", FitMethod.ISOTONIC)
+    options = CompareOptions(metrics=PAIRED)
+    report = compare_files(
+        RowRequest([str(path)], ONE, reading=Reading(memory=memory)), artifacts=[cal], options=options
+    )
+    assert report.first.table.kind == ("grid" if memory == "1B" else "exact")
+    found = found_of(report)[MeasureName.LOG_LOSS].difference
+    assert found.interval is not None
+    assert found.interval.upper is None
+    assert found.verdict is ComparisonName.NOT_TOLD_APART
+
+
 def test_bins_that_cut_cells_need_the_exact_table(tmp_path: Path) -> None:
     """Two scores are read once, so that bins a grid does not nest are refused with a way out."""
     path = write(tmp_path / "p.csv", 1000)

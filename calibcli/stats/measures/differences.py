@@ -244,6 +244,15 @@ class PairedSums:
         self._of |= other._of
         self.reach |= other.reach
 
+    def reaches(self, known: Mapping[Compared, tuple[float, float]]) -> None:
+        """Note how far apart losses can be, where more is known than the worst of each score.
+
+        That is of the scores of a table, whose cells may hide a row to which a map gives 0 or 1.
+        """
+        for name, (least, most) in known.items():
+            first, second = self._of[name].worst
+            self.reach[name] = -first if math.isinf(first) else least, second if math.isinf(second) else most
+
     def _add_moved(self, first: Floats, second: Floats, weight: Floats) -> None:
         one, other = np.ones(weight.size, np.bool_), np.zeros(weight.size, np.bool_)
         for name in PAIRED:
