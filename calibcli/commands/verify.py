@@ -41,7 +41,7 @@ from calibcli.options.gating import PlanOptions, Regression, StateOptions, Verif
 from calibcli.options.measuring import MeasureOptions, Metrics, refuse_fit_rows
 from calibcli.options.numerals import in_full, plural, rough_percent
 from calibcli.options.rows import Columns, RowRequest, refuse_without_groups
-from calibcli.options.rules import Rule, limit_option
+from calibcli.options.rules import Rule, claimed_once, limit_option
 from calibcli.reports.verify import GroupVerdicts, VerifyReport
 from calibcli.show.words import listed
 from calibcli.stats.bounds.proportion import unseen_share
@@ -156,8 +156,7 @@ def of_rows(options: VerifyOptions, columns: Columns) -> VerifyOptions:
     """Return what is asked; of rules that may speak of bins or of segments, what these columns make them."""
     if columns.on:
         return options
-    rules = {rule.key: rule for rule in (one.of_bins for one in options.rules)}
-    return replace(options, rules=tuple(rules.values()))
+    return replace(options, rules=claimed_once(one.of_bins for one in options.rules))
 
 
 def refuse_segment_rules(options: VerifyOptions | PlanOptions, rows: RowRequest) -> None:

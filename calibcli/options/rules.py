@@ -58,12 +58,16 @@ class Rule:
 def rules_of(
     limits: Mapping[MeasureName | SegmentMeasure, float | None], texts: Iterable[str]
 ) -> tuple[Rule, ...]:
-    requested: list[Rule] = [largest(name, limit) for name, limit in limits.items() if limit is not None]
-    rules: dict[tuple[Subject, Bound, Relation, float], Rule] = {}
-    for rule in (*requested, *map(rule_of, texts)):
-        # The same claim twice is one claim: it must not cost the error probability of two.
-        rules.setdefault((rule.subject, rule.bound, rule.relation, rule.limit), rule)
-    return tuple(rules.values())
+    requested = [largest(name, limit) for name, limit in limits.items() if limit is not None]
+    return claimed_once((*requested, *map(rule_of, texts)))
+
+
+def claimed_once(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """Return the rules, of those that make one claim the first: it must not cost the error of two."""
+    found: dict[tuple[Subject, Bound, Relation, float], Rule] = {}
+    for rule in rules:
+        found.setdefault((rule.subject, rule.bound, rule.relation, rule.limit), rule)
+    return tuple(found.values())
 
 
 def limit_option(name: MeasureName | SegmentMeasure) -> str:

@@ -167,8 +167,8 @@ def test_rows_of_one_label_conclude_nothing_of_any_segment(
 
 def test_mce_without_columns_is_that_of_bins(run: Run, rows: Path) -> None:
     """What some call mce stays the largest error of bins where no column makes segments."""
-    found = judged(run, rows, "--rule", "mce<=0.9", "--rule", "linf<=0.9", code=0)
-    assert list(found["rules"]) == ["linf.upper<=0.9"]
+    found = judged(run, rows, "--rule", "mce<=0.9", "--rule", "linf<=0.9", "--max-linf", "0.9", code=0)
+    assert list(found["rules"]) == ["max-linf"]
     assert run("verify", rows, *WORDS, "--rule", "mce_p>=0.01").code == 2
 
 
