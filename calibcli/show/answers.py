@@ -186,8 +186,7 @@ def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
         numbers, shown = [], []
         for name in names:
             one = named[name]
-            ends = _ends(one)
-            numbers.append(f"{field_name(name)} {three(one.value)}{ends}")
+            numbers.append(f"{field_name(name)} {_with_ends(one)}")
             shown += (
                 [] if not _way(one) else ["the score ranks the wrong way"] if _reversed(one) else [_way(one)]
             )
@@ -203,7 +202,7 @@ def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
         return "Without an interval this cannot be decided" if report.clusters is None else "Not tested"
 
     ici = named[MeasureName.ICI]
-    curve = f"{field_name(ici.name)} {three(ici.value)}{_ends(ici)}{_by_chance(ici)}"
+    curve = f"{field_name(ici.name)} {_with_ends(ici)}{_by_chance(ici)}"
     mean, weak = told(MeasureName.OE), told(MeasureName.CITL_LOGIT, MeasureName.COX_SLOPE)
     # Each level implies those before it.
     few = any(one.startswith(_TOO_FEW) for one in ici.assumptions)
@@ -223,8 +222,7 @@ def _ranks_wrong(report: "MeasureReport") -> list[str]:
     if found is None:
         noted = next((note for note in report.notes if note.startswith(RANKS_WRONG)), "")
         return [f"{_WRONG_WAY} {capital(noted.partition(':')[0])}."] if noted else []
-    number = f"The {field_name(found.name.value)} is {three(found.value)}{_ends(found)}."
-    return [f"{_WRONG_WAY} {number}"]
+    return [f"{_WRONG_WAY} {capital(_number(found))}."]
 
 
 def _reversed(one: "Estimated") -> bool:
@@ -250,8 +248,7 @@ def _ways(report: "MeasureReport", *, but: frozenset[MeasureName]) -> list[str]:
             ends = _interval(one.interval, flipped=one.value < 0.0)
             said.append(f"{_way(one)} by {three(abs(one.value))}{ends}")
         elif one is not None:
-            number = f"{field_name(one.name)} is {three(one.value)}{_ends(one)}"
-            said.append(f"{_way(one)}: the {number}")
+            said.append(f"{_way(one)}: {_number(one)}")
         elif question is _QUESTIONS[0]:
             tests = (one for one in report.tests if one.name in _ONE_SIDED)
             test = next((one for one in tests if _rejects(report, one.p_value)), None)
@@ -299,7 +296,7 @@ def _errors(report: "MeasureReport") -> list[str]:
         return [contradicted, *said] if contradicted else said
     named = {one.name: one for one in report.measures if math.isfinite(one.value)}
     size = next((named[name] for name in _SIZES if name in named), None)
-    off = "" if size is None else f"off by {three(size.value)}{_ends(size)}{_by_chance(size)}"
+    off = "" if size is None else f"off by {_with_ends(size)}{_by_chance(size)}"
     sure, where = _sure(report), _where(report)
 
     def stated(sentence: str) -> str:
@@ -356,7 +353,7 @@ def _contradicted(report: "MeasureReport | SegmentsReport", *, classes: bool = F
 
 
 def _number(one: "Estimated") -> str:
-    return f"the {field_name(one.name)} is {three(one.value)}{_ends(one)}"
+    return f"the {field_name(one.name)} is {_with_ends(one)}"
 
 
 def _beyond_chance(one: "Estimated") -> bool:
@@ -432,10 +429,15 @@ def _shows_error(one: "Estimated | None") -> bool:
     return interval is not None and interval.ends[0] > 0.0
 
 
-def _ends(one: "Estimated") -> str:
-    """Return the interval of an estimate in brackets, and whether it is rough."""
+def _with_ends(one: "Estimated") -> str:
+    """Return an estimate with its interval in brackets, and whether that is rough.
+
+    Where the interval leaves out what a calibrated score would have, neither is rounded to it.
+    """
     right = _LEVELS[one.name][0] if one.name in _LEVELS else _RANKS.get(one.name, 0.0)
-    return _interval(one.interval, rough=bool(roughness(one)), right=right)
+    lower, upper = (right, right) if one.interval is None else one.interval.ends
+    value = three(one.value) if lower <= right <= upper else beside(one.value, right, least=3)
+    return f"{value}{_interval(one.interval, rough=bool(roughness(one)), right=right)}"
 
 
 def _interval(

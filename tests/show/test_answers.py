@@ -241,6 +241,10 @@ def test_an_interval_that_leaves_out_1_is_not_rounded_to_it() -> None:
     near = replace(ratio, interval=replace(ratio.interval, lower=1.0004, upper=1.1))
     (said,) = answer_of(replace(report, measures=(near,)))
     assert said.endswith("(95 % CI 1.0004 to 1.10).")
+    # Nor is the ratio itself, which would stand below its interval.
+    near = replace(ratio, value=1.0006, interval=replace(ratio.interval, lower=1.0004, upper=1.0008))
+    (said,) = answer_of(replace(report, measures=(near,)))
+    assert said.endswith("the O/E ratio is 1.001 (95 % CI 1.0004 to 1.001).")
 
 
 @pytest.mark.parametrize("psi", [0.09996, 0.1, 0.15003, 0.2499, 0.25004])
