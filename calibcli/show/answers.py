@@ -49,6 +49,7 @@ from calibcli.show.words import (
     verdict_word,
     whose,
 )
+from calibcli.values import replace
 
 if TYPE_CHECKING:
     # A command pays for the reports of no other one.
@@ -116,32 +117,39 @@ _OF_GROUPS = tuple(name for name in IN_TABLES if name not in VALUES_ALONE)
 
 def measured(report: "MeasureReport") -> tuple[str, ...]:
     """Return where scores are too low or too high and by how much, then the worst group or class."""
-    groups, classes = report.groups, report.classes
-    further: list[str] = []
-    if groups is not None and len(groups.measured) > 1:
-        of_groups = (_worst(report, groups, "groups"), _groups(report, groups), _certain(report, groups))
-        further += of_groups if any(of_groups) else [_none_off(report, groups)]
+    classes, further = report.classes, list[str]()
     for view in () if classes is None else classes.views:
         if len(view.measured) > 1:
             what = "classes against the rest" if view.view is ViewName.ONE_VS_REST else "predicted classes"
             further.append(_worst(report, view, what, view.at_least))
             further.append(_groups(report, view))
             further.append(_certain(report, view))
-    levels = report.selected and tuple(one.name for one in report.measures) == CLINICAL
-    return (
-        *(_levels(report) if levels else _of_each_score(report)),
-        *(one for one in further if one),
-        *_scores(report),
-    )
+    return (*_of_each_score(report), *(one for one in further if one), *_scores(report))
 
 
 def _of_each_score(report: "MeasureReport") -> list[str]:
-    """Return what is shown of the scores; of several, each by its name, or of very many the first."""
-    others = list(report.further_scores.values())
-    if not others:
-        return _errors(report)
+    """Return what is shown of the scores and their groups; of several, each by its name, or of very many the
+    first.
+    """
+    levels = report.selected and tuple(one.name for one in report.measures) == CLINICAL
+    first, others = _levels(report) if levels else [], list(report.further_scores.values())
     every = [report, *(others if len(others) <= MOST_SCORES_IN_FULL else [])]
-    return [f"{quoted(one.input.score)}: {' '.join(_errors(one))}" for one in every]
+    # Groups of every score are slices of the report.
+    parts = (replace(one, slices=report.slices) for one in every)
+    said = [[*([] if levels else _errors(one)), *_of_groups(one)] for one in parts]
+    if not others:
+        return [*first, *said[0]]
+    named = zip(every, said, strict=True)
+    return [*first, *(f"{quoted(one.input.score)}: {' '.join(some)}" for one, some in named if some)]
+
+
+def _of_groups(report: "MeasureReport") -> list[str]:
+    """Return which groups are shown to be off, and by how much, or by what none is."""
+    groups = report.groups
+    if groups is None or len(groups.measured) < 2:
+        return []
+    found = (_worst(report, groups, "groups"), _groups(report, groups), _certain(report, groups))
+    return [one for one in (found if any(found) else [_none_off(report, groups)]) if one]
 
 
 # How the reasons begin why so few rows leave the curve without an interval.

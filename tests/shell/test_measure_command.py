@@ -149,6 +149,21 @@ def test_several_scores_are_told_apart_or_not(run: Run, three: Path) -> None:
     assert ended.out.index("b less a") < ended.out.index("score=b")
 
 
+@pytest.mark.parametrize("metrics", ["ece,bias", "clinical"])
+def test_groups_of_several_scores_are_spoken_of_by_score(run: Run, tmp_path: Path, metrics: str) -> None:
+    """That none of the first is off says nothing of those of the second."""
+    path, rng = tmp_path / "rows.csv", np.random.default_rng(3)
+    score, part = rng.random(4_000), np.arange(4_000) % 2
+    other = np.where(part == 1, score**2, score)
+    in_csv(path, {"a": score, "b": other, "label": rng.random(4_000) < score, "part": part})
+    words = ("-y", "label", "--by", "part", "-m", metrics)
+    told = run("measure", path, "-s", "a", "-s", "b", *words).out.partition("\n\n")[0].splitlines()
+    of_groups = {line[:2]: line for line in told if line.startswith(("a:", "b:"))}
+    assert "Of 2 groups none by itself is shown to be miscalibrated" in of_groups["a:"]
+    assert "score=b/part=1" in of_groups["b:"]
+    assert not any(line.startswith("Of 2 groups") for line in told)
+
+
 def test_many_further_scores_are_a_line_each(run: Run, tmp_path: Path) -> None:
     """Their numbers are those of every detail; the first score is shown in full, and JSON keeps every key."""
     rng = np.random.default_rng(8)
