@@ -32,115 +32,21 @@ from calibcli.export.formula import (
     times,
 )
 from calibcli.names import Scale
+from calibcli.stats.numerics import Ordinals, first_number, numbers_at, ordinals_of
 from calibcli.stats.recalibrators import Recalibrator, logits
 from calibcli.stats.recalibrators.beta import Beta
 from calibcli.stats.recalibrators.histogram import Histogram
 from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
 from calibcli.stats.recalibrators.lookup import Polyline
-from calibcli.stats.recalibrators.newton import NEAREST, logistic
+from calibcli.stats.recalibrators.newton import NEAREST
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
 from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.recalibrators.smooth import Smooth
-from calibcli.stats.recalibrators.spline import Spline, bends_at_knots, slopes_at_knots
+from calibcli.stats.recalibrators.spline import Spline, polynomials
 from calibcli.stats.recalibrators.venn_abers import VennAbers
-from calibcli.stats.table import Booleans, Floats, Integers
-from calibcli.stats.table.bins import bin_index
+from calibcli.stats.table import Booleans, Floats
 from calibcli.values import dataclass
 from calibcli.version import __version__
-
-
-def spline(knots: Floats, values: Floats) -> tuple[tuple[float, ...], Floats]:
-    """Return the cuts between pieces, and each piece by the powers of the way from a knot.
-
-    References:
-        De Boor (2001), A Practical Guide to Splines, chapter IV.
-    """
-    slopes, bends = slopes_at_knots(knots, values), bends_at_knots(knots, values)
-    turns = np.append(np.diff(bends) / (6.0 * np.diff(knots)), 0.0)
-    pieces = np.column_stack((values, slopes, bends / 2.0, turns))
-    first, last = pieces[:1].copy(), pieces[-1:]
-    for line in (first, last):
-        line[:, 2:] = 0.0
-    return tuple(knots.tolist()), np.concatenate((first, pieces[:-1], last))
-
-
-def turning_points(knots: Floats, values: Floats) -> Floats:
-    """Return the knots and where the spline turns round, ascending: between them it is monotone."""
-    _, coefficients = spline(knots, values)
-    found = [knots]
-    for about, (_, slope, bend, turn) in zip(knots, coefficients[1:].tolist(), strict=True):
-        roots = np.roots([3.0 * turn, 2.0 * bend, slope]) if turn or bend else np.zeros(0)
-        found.append(about + roots.real[np.isreal(roots)])
-    return np.unique(np.concatenate(found))
-
-
-Ordinals = Integers
-
-
-def ordinals_of(numbers: Floats) -> Ordinals:
-    """Return the place of each number among all there are, 0 for 0."""
-    places = np.abs(numbers).view(np.int64)
-    return np.where(np.signbit(numbers), -places, places)
-
-
-def numbers_at(places: Ordinals) -> Floats:
-    return np.asarray(np.copysign(np.abs(places).view(np.float64), places))
-
-
-def steps_of_scaling_binning(recalibrator: ScalingBinning) -> tuple[Floats, Floats]:
-    """Return where each interval of scores with one output begins, and the output.
-
-    Found by halving, down to neighbouring numbers, on each part of [0, 1] on which the base is monotone.
-    Another machine's logarithm may be one digit off, so that the base would put scores at an edge into
-    another bin there; the steps do not.
-    """
-    base, edges = recalibrator.base, recalibrator.table.edges
-    ends = ordinals_of(_monotone_between(base))
-    found = [ends[:1]]
-    bins = bin_index(edges, base.predict(numbers_at(ends)))
-    for level in range(edges.size - 2):
-        above = bins > level
-        changed = np.flatnonzero(above[1:] != above[:-1])
-        if changed.size:
-            found.append(_crossings(recalibrator, ends[changed], ends[changed + 1], level=level))
-    starts = numbers_at(np.unique(np.concatenate(found)))
-    return starts, recalibrator.predict(starts)
-
-
-def _crossings(recalibrator: ScalingBinning, low: Ordinals, high: Ordinals, *, level: int) -> Ordinals:
-    """Return the first number of each stretch that lies on the other side of an edge than its beginning."""
-
-    def above(scores: Floats) -> Booleans:
-        bins = bin_index(recalibrator.table.edges, recalibrator.base.predict(scores))
-        return np.asarray(bins > level)
-
-    before = above(numbers_at(low))
-    return _first(lambda scores: above(scores) != before, low, high)
-
-
-def _first(holds: Callable[[Floats], Booleans], low: Ordinals, high: Ordinals) -> Ordinals:
-    """Return the place of the first number behind each low one for which a condition holds, by halving."""
-    while np.any(low + 1 < high):
-        # Half of each, since their sum may be too large, as may their difference.
-        middle = low // 2 + high // 2 + (low % 2 + high % 2) // 2
-        held = holds(numbers_at(middle))
-        low, high = np.where(held, low, middle), np.where(held, middle, high)
-    return high
-
-
-def _monotone_between(base: Recalibrator) -> Floats:
-    """Return ascending scores from 0 to 1 between which a base rises or falls and does not turn round."""
-    match base:
-        case logits.Quadratic(slope=slope, bend=bend) if bend:
-            inner = logistic(np.array([-slope / (2.0 * bend)]))
-        case Spline():
-            inner = logistic(turning_points(np.array(base.knots), np.array(base.values)))
-        case Smooth(values=values):
-            inner = np.linspace(0.0, 1.0, values.size)
-        case _:
-            inner = np.zeros(0)
-    return np.unique(np.concatenate(([0.0], np.clip(inner, 0.0, 1.0), [1.0])))
-
 
 # e to less than this is less than the smallest normal number, and is taken for 0.
 LEAST_POWER = -708.0
@@ -253,7 +159,7 @@ def _beside(scores: Floats) -> Floats:
 def _least_number(enough: Callable[[Floats], Booleans], count: int) -> Floats:
     """Return the least number for which each condition holds, found by halving; infinity where none does."""
     ends = (ordinals_of(np.full(count, end)) for end in (-np.inf, np.inf))
-    return numbers_at(_first(enough, *ends))
+    return numbers_at(first_number(enough, *ends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +204,7 @@ def _formula(recalibrator: Recalibrator, score: Formula) -> Formula:
             starts = np.concatenate(([0.0], np.nextafter(curve.edges[1:-1], 2.0)))
             return steps(score, starts, curve.values)
         case ScalingBinning():
-            return steps(score, *steps_of_scaling_binning(recalibrator))
+            return steps(score, *recalibrator.steps)
         case Smooth(values=values):
             return lines(score, np.linspace(0.0, 1.0, values.size), values)
         case _:
@@ -344,7 +250,7 @@ def _inside(score: Formula) -> Formula:
 
 def _spline(recalibrator: Spline, z: Formula) -> Formula:
     """Return each cubic in Horner's form about its left knot."""
-    knots, coefficients = spline(np.array(recalibrator.knots), np.array(recalibrator.values))
+    knots, coefficients = polynomials(np.array(recalibrator.knots), np.array(recalibrator.values))
     parts = []
     for about, (level, slope, bend, turn) in zip((knots[0], *knots), coefficients.tolist(), strict=True):
         way = minus(z, Number(about))

@@ -463,3 +463,26 @@ def _halves(values: Floats) -> tuple[Floats, Floats]:
 def stream(seed: int, purpose: Purpose, *of: int) -> np.random.Generator:
     """Return the random numbers of a purpose, and of what they are drawn for where that has its own."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(purpose), *of)))
+
+
+Ordinals = Integers
+
+
+def ordinals_of(numbers: Floats) -> Ordinals:
+    """Return the place of each number among all there are, 0 for 0."""
+    places = np.abs(numbers).view(np.int64)
+    return np.where(np.signbit(numbers), -places, places)
+
+
+def numbers_at(places: Ordinals) -> Floats:
+    return np.asarray(np.copysign(np.abs(places).view(np.float64), places))
+
+
+def first_number(holds: Callable[[Floats], Booleans], low: Ordinals, high: Ordinals) -> Ordinals:
+    """Return the place of the first number behind each low one for which a condition holds, by halving."""
+    while np.any(low + 1 < high):
+        # Half of each, since their sum may be too large, as may their difference.
+        middle = low // 2 + high // 2 + (low % 2 + high % 2) // 2
+        held = holds(numbers_at(middle))
+        low, high = np.where(held, low, middle), np.where(held, middle, high)
+    return high

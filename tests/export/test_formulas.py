@@ -11,6 +11,7 @@ from calibcli.export import maps
 from calibcli.export.formula import Number, Score, Steps, lines, steps
 from calibcli.names import RecalibratorName, Scale
 from calibcli.options.fitting import BASES, FitOptions
+from calibcli.stats.numerics import numbers_at, ordinals_of
 from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
 from calibcli.stats.table import ScoreTable
@@ -33,7 +34,7 @@ def test_steps_of_scaling_binning_are_the_map(base: RecalibratorName, seed: int)
     except InputProblem:
         return
     assert isinstance(fitted, ScalingBinning)
-    starts, values = maps.steps_of_scaling_binning(fitted)
+    starts, values = fitted.steps
     requested = np.concatenate((rng.random(3_000), scores, starts, np.nextafter(starts[1:], 0.0), [0.0, 1.0]))
     found = values[np.searchsorted(starts, requested, side="right") - 1]
     assert np.array_equal(found, fitted.predict(requested))
@@ -54,7 +55,7 @@ def test_scores_from_say_what_apply_reads(scale: Scale, inner: list[float], said
     assert np.all(np.diff(places) != 0)
     near = np.concatenate((found, said, np.linspace(-50.0, 0.0, 500)))
     ways = np.arange(-40, 41)[:, None]
-    requested = maps.numbers_at((maps.ordinals_of(near) + ways).reshape(-1))
+    requested = numbers_at((ordinals_of(near) + ways).reshape(-1))
     requested = requested[np.isfinite(requested) & (requested <= maps.range_of(scale)[1])]
     expected = np.searchsorted(starts, on_scale(requested, scale), side="right") - 1
     assert np.array_equal(places[np.searchsorted(found, requested, side="right") - 1], expected)

@@ -9,13 +9,17 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, Purpose, RecalibratorName, Split
 from calibcli.options.fitting import BASES, DEFAULT_FIT, FitOptions
 from calibcli.stats.bounds.proportion import clopper_pearson
-from calibcli.stats.numerics import stream
+from calibcli.stats.numerics import first_number, numbers_at, ordinals_of, stream
 from calibcli.stats.recalibrators import FittedBin, Recalibrator, require_both_labels
 from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
+from calibcli.stats.recalibrators.logits import Quadratic
 from calibcli.stats.recalibrators.lookup import BinMap
+from calibcli.stats.recalibrators.newton import logistic
+from calibcli.stats.recalibrators.smooth import Smooth
+from calibcli.stats.recalibrators.spline import Spline, turning_points
 from calibcli.stats.table import Floats, Integers, ScoreTable
 from calibcli.stats.table.again import Rows
-from calibcli.stats.table.bins import Bins, binned, equal_mass_edges
+from calibcli.stats.table.bins import Bins, bin_index, binned, equal_mass_edges
 from calibcli.stats.table.derived import split_table, with_scores
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
@@ -79,6 +83,34 @@ class ScalingBinning(Recalibrator):
         return self.table.bins
 
     @property
+    def corners(self) -> Floats:
+        """Scores on both sides of every step."""
+        starts, _ = self.steps
+        return np.concatenate((starts, np.nextafter(starts[1:], 0.0)))
+
+    @property
+    def steps(self) -> tuple[Floats, Floats]:
+        """Where each interval of scores with one output begins, and the output.
+
+        Found by halving, down to neighbouring numbers, on each part of [0, 1] on which the base is monotone.
+        Another machine's logarithm may be one digit off, so that the base would put scores at an edge into
+        another bin there; the steps do not.
+        """
+        ends = ordinals_of(_monotone_between(self.base))
+        bins = self._bin_of(numbers_at(ends))
+        before, after = bins[:-1], bins[1:]
+        # Every edge between the bins of two ends is passed once, in one direction.
+        passed = np.abs(after - before)
+        place = np.repeat(np.arange(passed.size), passed)
+        way = np.arange(place.size) - np.repeat(np.cumsum(passed) - passed, passed)
+        edge, rises = np.minimum(before, after)[place] + way, (after > before)[place]
+        begins = first_number(
+            lambda scores: (self._bin_of(scores) > edge) == rises, ends[place], ends[place + 1]
+        )
+        starts = numbers_at(np.unique(np.append(begins, ends[0])))
+        return starts, self.predict(starts)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         found = list(self.base.notes)
         if self.table.empty:
@@ -90,6 +122,23 @@ class ScalingBinning(Recalibrator):
         if self.split is Split.THREE_WAY and self.table.values.size > 1:
             found.append(_balance(self.table.rows))
         return tuple(found)
+
+    def _bin_of(self, scores: Floats) -> Integers:
+        return bin_index(self.table.edges, self.base.predict(scores))
+
+
+def _monotone_between(base: Recalibrator) -> Floats:
+    """Return ascending scores from 0 to 1 between which a base rises or falls and does not turn round."""
+    match base:
+        case Quadratic(slope=slope, bend=bend) if bend:
+            inner = logistic(np.array([-slope / (2.0 * bend)]))
+        case Spline():
+            inner = logistic(turning_points(np.array(base.knots), np.array(base.values)))
+        case Smooth(values=values):
+            inner = np.linspace(0.0, 1.0, values.size)
+        case _:
+            inner = np.zeros(0)
+    return np.unique(np.concatenate(([0.0], np.clip(inner, 0.0, 1.0), [1.0])))
 
 
 # Of what is said about the balance of the bins.

@@ -93,6 +93,31 @@ def bends_at_knots(knots: Floats, values: Floats) -> Floats:
     return bends
 
 
+def polynomials(knots: Floats, values: Floats) -> tuple[tuple[float, ...], Floats]:
+    """Return the cuts between pieces, and each piece by the powers of the way from a knot.
+
+    References:
+        De Boor (2001), A Practical Guide to Splines, chapter IV.
+    """
+    slopes, bends = slopes_at_knots(knots, values), bends_at_knots(knots, values)
+    turns = np.append(np.diff(bends) / (6.0 * np.diff(knots)), 0.0)
+    pieces = np.column_stack((values, slopes, bends / 2.0, turns))
+    first, last = pieces[:1].copy(), pieces[-1:]
+    for line in (first, last):
+        line[:, 2:] = 0.0
+    return tuple(knots.tolist()), np.concatenate((first, pieces[:-1], last))
+
+
+def turning_points(knots: Floats, values: Floats) -> Floats:
+    """Return the knots and where the spline turns round, ascending: between them it is monotone."""
+    _, coefficients = polynomials(knots, values)
+    found = [knots]
+    for about, (_, slope, bend, turn) in zip(knots, coefficients[1:].tolist(), strict=True):
+        roots = np.roots([3.0 * turn, 2.0 * bend, slope]) if turn or bend else np.zeros(0)
+        found.append(about + roots.real[np.isreal(roots)])
+    return np.unique(np.concatenate(found))
+
+
 def spline_family(table: Table, points: Labelled) -> tuple[tuple[float, ...], Family]:
     """Return the knots of a table, and what is fitted: a constant where all scores have one logit."""
     if points.one_logit:

@@ -14,6 +14,7 @@ from scipy.stats import norm
 from added_row import bounds as oracle
 from calibcli.commands.through_maps import reach_between
 from calibcli.names import Binning, ComparisonName, MeasureName, Target
+from calibcli.options.fitting import FitOptions
 from calibcli.stats.bounds import Interval
 from calibcli.stats.measures import Estimate
 from calibcli.stats.measures.differences import (
@@ -28,6 +29,7 @@ from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.histogram import Histogram
 from calibcli.stats.recalibrators.isotonic import Isotonic
 from calibcli.stats.recalibrators.lookup import BinMap
+from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
 from calibcli.stats.table import ScoreTable, Weighing
 
 BRIER, LOG_LOSS = PAIRED
@@ -287,6 +289,25 @@ def test_map_that_says_0_or_1_leaves_an_end_open() -> None:
     assert math.isfinite(reach[LOG_LOSS][0])
     both = reach_of_maps(np.round, np.round, np.array([0.2, 0.9]))
     assert both[LOG_LOSS] == (-math.inf, math.inf)
+
+
+def test_steps_of_scaling_binning_next_to_0_are_known() -> None:
+    """Of rare events outputs step where no row is seen, and log losses tell a billionth from a millionth."""
+    rng = np.random.default_rng(2)
+    score = rng.beta(0.3, 300.0, 300)
+    table = ScoreTable.from_rows(score, rng.random(300) < 30.0 * score)
+    fitted = ScalingBinning.fit(table, options=FitOptions(bins=200))
+    ends = np.array([score.min(), score.max()])
+    raw = ScoreTable.from_rows(ends, np.zeros(2, np.bool_))
+    every = np.concatenate((score, np.nextafter(score, 1.0), np.geomspace(*ends, 10_000)))
+    known, all_there_is = reach_between([fitted], raw), reach_of_maps(np.asarray, fitted.predict, every)
+    assert (
+        known[LOG_LOSS][0]
+        <= all_there_is[LOG_LOSS][0]
+        < 0.0
+        < all_there_is[LOG_LOSS][1]
+        <= known[LOG_LOSS][1]
+    )
 
 
 @pytest.mark.parametrize("rising", [False, True])
