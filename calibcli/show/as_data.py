@@ -4,14 +4,13 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import UsageProblem
 from calibcli.names import Target
 from calibcli.reports.input import Setting
-from calibcli.reports.measure import MeasureReport
+from calibcli.reports.measure import GroupsSummary, MeasureReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.answers import document_of
 from calibcli.show.words import OF_GRADES, in_ascii, light, printable
@@ -100,12 +99,19 @@ def _measured(report: MeasureReport | VerifyReport) -> Iterator[Row]:
     alone = replace(report, slices={}) if isinstance(report, MeasureReport) else report
     body = cast("dict[str, Any]", alone.to_dict())
     yield from _rows("", report, body)
+    grouped = _by_group(report) if isinstance(report, MeasureReport) else {}
     for key, part in report.slices.items():
-        yield from _rows(key, part, part.to_dict(), body.get("groups", {}))
+        yield from _rows(key, part, part.to_dict(), grouped.get(key))
     for key, differences in body.get("differences", {}).items():
         same = _said_of(key, report.slices[key].to_dict())
         for name, one in differences.items():
             yield _row(same, "difference", name, {**one, "status": one["verdict"]})
+
+
+def _by_group(report: MeasureReport) -> dict[str, GroupsSummary]:
+    """Return what each group is one of, those of further scores too."""
+    views = (one.groups for one in (report, *report.slices.values()))
+    return {key: groups for groups in views if groups is not None for key in groups.measured}
 
 
 def _compared(body: Mapping[str, Any]) -> Iterator[Row]:
@@ -206,18 +212,18 @@ def _rows(
     key: str,
     report: object,
     body: Mapping[str, Any],
-    groups: Mapping[str, Any] = MappingProxyType({}),
+    groups: GroupsSummary | None = None,
 ) -> Iterator[Row]:
     same = _said_of(key, body)
     if isinstance(report, MeasureReport) and not report.table.weighted:
         same["mean_score"] = report.mean_score
-    adjusted = groups.get("adjusted") or {}
+    adjusted = {} if groups is None else groups.adjusted or {}
     for name, one in body["measures"].items():
         yield _row(same, "measure", name, one)
     for name, one in body["tests"].items():
         found = {"value": one.get("statistic"), "p_value": one["p_value"], "method": one["p_method"]}
         found["p_adjusted"] = adjusted.get(name, {}).get(key)
-        if name in OF_GRADES and key in groups.get("measured", ()):
+        if name in OF_GRADES and groups is not None:
             found["status"] = light(one["p_value"])
         yield _row(same, "test", name, found)
     for one in body.get("net_benefit", ()):

@@ -68,17 +68,17 @@ def test_rows_hold_what_json_holds(said: Told, file: Path, weights: list[str]) -
 
 
 def test_grades_have_what_their_table_has(said: Told, file: Path) -> None:
-    """Predicted rates, p-values that hold for all grades at once, and lights; only of grades."""
-    words = ["measure", file, *CHURN, "-q", "-m", "jeffreys,mean_score", "--by", "group"]
+    """Predicted rates, p-values that hold for all at once, and lights, by each score; only of grades."""
+    words = ["measure", file, *CHURN, "-s", "old", "-q", "-m", "jeffreys,mean_score", "--by", "group"]
     cells = read(said(*words, "--format", "csv"))
     lights = {cell["slice"]: cell["status"] for cell in cells if cell["kind"] == "test"}
-    assert lights.pop("") == ""
-    assert lights
+    assert lights.pop("") == lights.pop("score=old") == ""
+    assert any(key.startswith("score=old/") for key in lights)
     assert {*lights.values()} <= {"green", "yellow", "red"}
     for cell in cells:
         if cell["name"] == "mean_score":
             assert float(cell["mean_score"]) == pytest.approx(float(cell["value"]))
-        assert bool(cell["p_adjusted"]) == (cell["kind"] == "test" and cell["slice"] != "")
+        assert bool(cell["p_adjusted"]) == (cell["kind"] == "test" and cell["slice"] in lights)
         if cell["p_adjusted"]:
             assert float(cell["p_adjusted"]) >= float(cell["p_value"])
 
