@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -52,7 +52,8 @@ from calibcli.data.pipes import STDIN, Pipe, hand_on, handed_on
 from calibcli.data.readers import Fragment, opened_bytes, partitions_of, reader_of
 from calibcli.errors import IdleOption, InputProblem
 from calibcli.families.formats import STREAM
-from calibcli.names import LFS_POINTER, DataFormat
+from calibcli.names import LFS_POINTER, DataFormat, Sign
+from calibcli.options.conditions import Condition
 from calibcli.options.numerals import folded, reads_as_number
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSource
 from calibcli.values import dataclass, replace
@@ -423,6 +424,7 @@ def _found(
     outside = {name: value for name, value in fragment.partitions if folded(name) not in own}
     whole = Header(header, fragment.shown, tuple(outside))
     found = same_again(first, whole) if first else resolve(columns, whole)
+    _refuse_missing(fragment, (one for one in found.rows.conditions if one.column not in outside))
     requested = tuple((name, value) for name, value in outside.items() if name in found.names)
     for name, value in requested:
         other = next((one for column, one in fragment.partitions if column == name and one != value), value)
@@ -435,6 +437,21 @@ def _found(
     if requested or decimal != found.decimal:
         return replace(found, from_path=requested, decimal=decimal)
     return found
+
+
+def _refuse_missing(fragment: Fragment, conditions: Iterable[Condition]) -> None:
+    """Refuse a value that stands for a missing one and equals nothing: its rows would be left out unsaid."""
+    named = [one for one in conditions if one.sign in (Sign.EQUAL, Sign.IN)]
+    missing = {""}
+    if named and fragment.format.is_csv:
+        from calibcli.data.readers.csv import MISSING
+
+        missing.update(MISSING)
+    for text in (value.text.strip() for one in named for value in one.values):
+        if text in missing:
+            msg = f"{fragment.shown}: {text!r} in --where stands for a missing value, which equals nothing"
+            way = "; in Parquet and JSON Lines it is a text" if text else ""
+            raise InputProblem(msg, f"no condition selects rows without a value{way}")
 
 
 def _refuse_other(column: Column, value: str | None, *, name: str, shown: str, rows: int) -> None:

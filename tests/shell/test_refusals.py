@@ -268,6 +268,8 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, f"measure {MANY} --where contry==US", "there is no column 'contry'", "did you mean 'country'?"),
     (2, f"measure {MANY} --where country=US", "is no column", "write == for equal: 'country==US'"),
     (3, f"measure {MANY} --where country==us", "none of 1,200 rows satisfies", "upper and lower case"),
+    (3, f"measure {MANY} --where country==NA", "'NA' in --where stands for a missing value", "Parquet"),
+    (3, f"measure {MANY} --where 'country in US,\"\"'", "'' in --where stands for", "no condition"),
     (2, f"measure {MANY} --where 'days in bed>=3'", "more text after a value", "a column with the word in"),
     (2, f"measure {MANY} --where 'day in 1 and x>=3'", "more text after a value", "one condition per"),
     (3, f"measure {MANY} --where score==high", "holds double, and --where compares it with 'high'", "number"),

@@ -43,6 +43,8 @@ from calibcli.values import dataclass
 
 _ENCODING_HINT = "say which encoding it has, such as --encoding latin-1 or --encoding cp1252"
 _NO_CSV = "is it CSV? Else name its format with --input-format, or its encoding, such as --encoding utf-16-le"
+# Text that stands for a missing value.
+MISSING = tuple(pa_csv.ConvertOptions().null_values or ())
 NUMBER = pa.float64()
 WORD = pa.dictionary(pa.int32(), pa.string())
 # So many rows with another number of fields than the header are named.
@@ -227,7 +229,7 @@ def with_gaps(text: Column) -> Column:
     """Return a column that was read verbatim with null where its text stands for a missing value."""
     import pyarrow.compute as pc
 
-    missing: Any = some_texts(pa_csv.ConvertOptions().null_values or ()).cast(text.type)
+    missing: Any = some_texts(MISSING).cast(text.type)
     return without(text, booleans(cast("Column", pc.is_in(text, value_set=missing))))
 
 
