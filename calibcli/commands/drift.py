@@ -232,7 +232,7 @@ def _scores(name: str, tables: Sequence[Table]) -> list[RunningValues]:
     in_cells = any(isinstance(one, GridTable) for one in tables)
     found = []
     for table in tables:
-        values, score = RunningValues(name), table.score
+        values, score = RunningValues(name, every=True), table.score
         if in_cells:
             score = upper_edge(table.code) if isinstance(table, GridTable) else cell_and_edge(score)[1]
         values.add_rows(Mixed(score), table.rows)

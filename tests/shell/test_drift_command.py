@@ -204,6 +204,16 @@ def test_a_file_beyond_the_memory_shifts_nothing_by_rounding(turned: bool) -> No
     assert found.p_value > 0.01
 
 
+def test_scores_next_to_1_are_told_apart_however_many_there_are() -> None:
+    """Of over a million different ones together each was rounded to 4.8e-7, and PSI was .02."""
+    rng = np.random.default_rng(1)
+    old, new = (pd.DataFrame({"s": 1.0 - size * rng.exponential(size=600_000)}) for size in (1e-7, 1.3e-7))
+    cuts = np.quantile(old["s"], np.arange(1, 10) / 10)
+    shares = [np.bincount(np.searchsorted(cuts, one["s"]), minlength=10) / 600_000 for one in (old, new)]
+    by_hand = float(((shares[1] - shares[0]) * np.log(shares[1] / shares[0])).sum())
+    assert calibcli.drift(old, new, score="s").psi == pytest.approx(by_hand, rel=1e-3)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_groups_beyond_the_memory_shift_nothing_by_rounding(seed: int) -> None:
     """Of one law, as PDs that lie close together: months are compared by the edges of their cells.

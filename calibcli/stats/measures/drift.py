@@ -100,7 +100,7 @@ def shift_of(
     References:
         Yurdakul (2018), Statistical Properties of Population Stability Index, for the chi-squared law.
     """
-    both = RunningValues(old.name)
+    both = RunningValues(old.name, every=old.every)
     both.add(old)
     both.add(new)
     old, new = old.rounded_like(both), new.rounded_like(both)

@@ -45,10 +45,14 @@ class RunningValues:
     """Count the values of one column, in any order of rows and parts.
 
     Whether numbers are rounded depends on how many different ones there are in the end, and on nothing else.
+
+    Args:
+        every: Whether none are, as of scores that are in memory already.
     """
 
-    def __init__(self, name: str, *, rounded: bool = False) -> None:
+    def __init__(self, name: str, *, rounded: bool = False, every: bool = False) -> None:
         self.name = name
+        self.every = every
         self._numbers = Parts(self._summed, _size, least=MOST_NUMBERS)
         self._texts: Counter[str] = Counter()
         self._missing = 0
@@ -143,7 +147,7 @@ class RunningValues:
             if self._rounded:
                 value = _coarse(value)
             distinct, place = np.unique(value, return_inverse=True)
-            if self._rounded or distinct.size <= MOST_NUMBERS:
+            if self._rounded or self.every or distinct.size <= MOST_NUMBERS:
                 break
             self._rounded = True
         total = np.zeros(distinct.size, np.int64)
