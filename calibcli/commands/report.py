@@ -77,10 +77,10 @@ def pictures_of(report: MeasureReport, evaluation: Gathered, *, options: Measure
         yield PlotKind.TREND, trend_drawn(by_bias, options.sort)
     if len(tables) > 1:
         yield PlotKind.MCB_DSC, mcb_dsc_drawn(tables, options=options, loss=FitLoss.BRIER)
-    yield from _side_by_side(report, ordered=options.sort is not None)
+    yield from _side_by_side(report)
 
 
-def _side_by_side(report: MeasureReport, *, ordered: bool) -> Iterator[Shown]:
+def _side_by_side(report: MeasureReport) -> Iterator[Shown]:
     """Return diagrams of several scores, groups and classes, where there are some."""
     named = {one.name for one in report.measures}
     # A diagram of several is headed by their errors.
@@ -89,7 +89,7 @@ def _side_by_side(report: MeasureReport, *, ordered: bool) -> Iterator[Shown]:
     if report.differences or (report.artifact and f"score={report.input.score}" in report.slices):
         yield PlotKind.COMPARE, reliability.scores_of(report).drawn
     if report.groups is not None and report.groups.measured:
-        yield PlotKind.GROUPS, reliability.groups_of(report, ordered=ordered).drawn
+        yield PlotKind.GROUPS, reliability.groups_of(report).drawn
     if report.classes is not None and any(view.measured for view in report.classes.views):
         yield PlotKind.CLASSES, reliability.classes_of(report, None).drawn
 

@@ -11,7 +11,7 @@ import pytest
 import calibcli
 from calibcli.commands.pictures.diagram import PlotRequest
 from calibcli.commands.plot import diagram_of
-from calibcli.names import ClassMeasure, GroupOrder, MeasureName, PlotKind
+from calibcli.names import ClassMeasure, GroupOrder, MeasureName, PlotKind, Smoother
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.numerals import has_own_order
 from calibcli.options.rows import Columns
@@ -281,6 +281,36 @@ def test_every_command_lists_groups_in_the_order_asked_for(loans: Path, run: Run
     trend = drawn(loans, PlotKind.TREND, sort=order)
     assert isinstance(trend, TrendCurve)
     assert list(trend.names) == ORDERS[order]
+
+
+def test_the_worst_that_is_asked_for_is_the_first_of_a_picture(loans: Path) -> None:
+    """As without a word of panels of the ECE; of others by the number that ranks them."""
+    panels, alone = (drawn(loans, PlotKind.GROUPS, **how) for how in ({"sort": GroupOrder.WORST}, {}))
+    assert isinstance(panels, CurvePanels)
+    assert isinstance(alone, CurvePanels)
+    assert [one.name for one in panels.panels] == [one.name for one in alone.panels]
+    lines = drawn(loans, PlotKind.MURPHY, sort=GroupOrder.WORST)
+    assert isinstance(lines, CurvePanels)
+    brier = [float(one.error[-1]) for one in lines.panels]
+    assert brier == sorted(brier, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"), [(5, "Too few scores for a curve"), (6, "Lowest ICI: part = 5 0.")]
+)
+def test_an_index_that_is_undefined_is_neither_lowest_nor_highest(
+    tmp_path: Path, parts: int, said: str
+) -> None:
+    """Where a group has too few scores for a curve, and where all have."""
+    rng = np.random.default_rng(1)
+    part = np.repeat(np.arange(parts), 200)
+    score = np.where(part == 5, rng.random(part.size), 0.3)
+    path = in_csv(tmp_path / "rows.csv", {"s": score, "y": rng.random(part.size) < score, "part": part})
+    options = MeasureOptions(smoother=Smoother.LOESS)
+    columns = Columns("s", "y", by=("part",))
+    found = diagram_of(PlotRequest([str(path)], columns, kind=PlotKind.CLINICAL, options=options))
+    assert found.drawn.caption[0].startswith(said)
+    assert "nan" not in found.drawn.caption[0]
 
 
 def test_a_trend_over_grades_is_in_the_order_of_the_scale(loans: Path) -> None:

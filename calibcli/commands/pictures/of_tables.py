@@ -30,6 +30,7 @@ from calibcli.names import (
     DEFAULT_BINS,
     Binning,
     FitLoss,
+    GroupOrder,
     MeasureName,
     OnMissing,
     PlotKind,
@@ -156,15 +157,21 @@ class Asked:
 
 def drawn_of_tables(kind: PlotKind, tables: Mapping[str, Table], asked: Asked) -> Drawn:
     asked = replace(asked, looks=len(tables))
-    return _together(kind, {name: DRAWN[kind](table, asked) for name, table in tables.items()}, tables)
+    drawn = {name: DRAWN[kind](table, asked) for name, table in tables.items()}
+    return _together(kind, drawn, tables, worst_first=asked.options.sort is GroupOrder.WORST)
 
 
-def _together(kind: PlotKind, drawn: Mapping[str, Drawn], tables: Mapping[str, Table]) -> Drawn:
+def _together(
+    kind: PlotKind, drawn: Mapping[str, Drawn], tables: Mapping[str, Table], *, worst_first: bool
+) -> Drawn:
     """Return one picture of several; of many lines the best are told apart."""
     if len(drawn) == 1:
         return next(iter(drawn.values()))
     briefs = {name: one.brief for name, one in drawn.items() if one.brief is not None}
     names = list(briefs)
+    if worst_first:
+        # Those without a number are last.
+        names.sort(key=lambda name: (math.isinf(briefs[name].number), -briefs[name].number))
     if kind in _IN_PANELS:
         refuse_panels(len(names), "groups")
     elif len(names) > MOST_LINES:
@@ -192,9 +199,11 @@ def _together(kind: PlotKind, drawn: Mapping[str, Drawn], tables: Mapping[str, T
 
 def _best_of(briefs: Mapping[str, Brief]) -> str:
     """Say which is the best and which the worst, or how many are worth using."""
-    ranked = [(one.ranked[1], name, one.ranked[0]) for name, one in briefs.items() if one.ranked is not None]
+    ranked = [(one.number, name, one.ranked[0]) for name, one in briefs.items() if one.ranked is not None]
     if not ranked:
         counted = [one.counted for one in briefs.values() if one.counted is not None]
+        if not counted:
+            return "Too few scores for a curve"
         return f"{sum(yes for yes, _ in counted)} of {len(briefs)} are {counted[0][1]}"
     (low, best, word), (high, worst, _) = min(ranked), max(ranked)
     places = places_for(low)
@@ -402,7 +411,8 @@ def clinical_drawn(table: Table, asked: Asked) -> Drawn:
     foot = (f"ICI: mean distance of {of} from the score. AUROC: the C statistic.", *rounding_foot(table))
     oe, _, slope, ici, auroc = (_reported(replace(measures[name], interval=None)) for name in _REPORTED)
     lines = (f"O/E {oe}, slope {slope}", f"slope {slope}"), (f"ICI {ici}, AUROC {auroc}", f"AUROC {auroc}")
-    ranked = ("ICI", measures[MeasureName.ICI].value)
+    index = measures[MeasureName.ICI].value
+    ranked = None if math.isnan(index) else ("ICI", index)
     # Beside others it has numbers without intervals.
     return Drawn(curve, caption, (f"{large} {foot[0]}", *rough, *foot[1:]), Brief(lines, foot, ranked))
 

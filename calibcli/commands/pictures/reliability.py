@@ -33,7 +33,7 @@ from calibcli.commands.slices import extras_beside_raw, views_of
 from calibcli.commands.two_tables import differences_of
 from calibcli.documents.sealed import in_file, read_document
 from calibcli.errors import DocumentProblem, IdleOption, UsageProblem
-from calibcli.names import Band, ClassMeasure, MeasureName, PlotKind, ViewName
+from calibcli.names import Band, ClassMeasure, GroupOrder, MeasureName, PlotKind, ViewName
 from calibcli.options.measuring import Metrics
 from calibcli.options.numerals import percent, plural
 from calibcli.options.rows import DocumentSource
@@ -343,10 +343,7 @@ def _slices_measured(request: PlotRequest, view: ViewName | None) -> Diagram:
         drawn=False,
     )
     report = measure_files(request, options=options)
-    if view is None:
-        diagram = groups_of(report, ordered=request.options.sort is not None)
-    else:
-        diagram = classes_of(report, view)
+    diagram = groups_of(report) if view is None else classes_of(report, view)
     return replace(diagram, notes=notes_of(report), source=report.input)
 
 
@@ -371,8 +368,8 @@ def classes_of(report: MeasureReport, view: ViewName | None) -> Diagram:
     return _slices_diagram(report, _Many(summary, names, "class", "classes", whole, added, meaning))
 
 
-def groups_of(report: MeasureReport, *, ordered: bool = False) -> Diagram:
-    """Return the diagram of the groups of a report, the worst first or, if `ordered`, as they stand there."""
+def groups_of(report: MeasureReport) -> Diagram:
+    """Return the diagram of the groups of a report, the worst first or in the order that was requested."""
     if report.groups is None:
         raise no_group(0)
     columns, summary = report.groups.columns, report.groups
@@ -380,7 +377,7 @@ def groups_of(report: MeasureReport, *, ordered: bool = False) -> Diagram:
     whole = _together("ECE of all rows", finite(report.measures, MeasureName.ECE))
     added = f"{class_words(report.input).added} by {', '.join(columns)}"
     many = _Many(summary, names, "group", "groups", whole, added)
-    return _slices_diagram(report, many, ordered=ordered)
+    return _slices_diagram(report, many, ordered=summary.order is not GroupOrder.WORST)
 
 
 def _together(word: str, found: Number | None) -> str:
