@@ -119,11 +119,12 @@ def test_columns_of_groups_of_any_kind_are_those_of_apply(
         ((1, 1.0, np.float16(1.0), np.float32(1.0), np.float64(1.0), np.int8(1), "1", Decimal(1)), "1"),
         ((0.5, np.float32(0.5), "0.5"), "0.5"),
         ((True, np.True_), "true"),
+        ((b"\xff", "ff"), "ff"),
     ],
 )
 def test_module_reads_values_of_numpy_and_pandas(values: tuple[object, ...], text: str) -> None:
     """What is missing is one group, and a whole number is one whatever type it has, as in `apply`."""
-    artifact = group_map("platt", groups=("(missing)", "nan", "<NA>", "1", "0.5", "true"))
+    artifact = group_map("platt", groups=("(missing)", "nan", "<NA>", "1", "0.5", "true", "ff"))
     given: dict[str, object] = {}
     exec(written(artifact, ExportTarget.PYTHON), given)  # noqa: S102 - that is what is tested
     # NaN is missing in a column of text; in one of floats it is a group `nan`.
