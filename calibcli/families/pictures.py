@@ -174,7 +174,7 @@ class PlotKind(Known):
     GROUPS = (
         "groups",
         PictureFacts(
-            "Groups, the worst first",
+            "Groups side by side",
             "One panel a group, on the same axes.",
             "reliability.groups_diagram",
             "reliability.reliability_figure",

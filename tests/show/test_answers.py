@@ -1,5 +1,6 @@
 """The plain sentences that a report opens with: each is shown by the rows, or says that it is not."""
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -379,6 +380,18 @@ def test_the_answer_opens_the_page_and_stands_in_json(reports: dict[str, Any]) -
     assert document_of(report)["answer"] == " ".join(said)
     ((short,),) = (section.blocks for section in verdict_sections(report, None))
     assert [line.text for line in short.lines][: len(said)] == list(said)
+
+
+def test_a_page_says_of_each_score_what_its_tests_come_to() -> None:
+    """The p-value of the first is none of all."""
+    first, second = measured(1.0), measured(3.0)
+    other = replace(second, input=replace(SOURCE, score="other"))
+    report = replace(first, slices={"score=other": other})
+    ((short,),) = (section.blocks for section in verdict_sections(report, None))
+    (said,) = [line.text for line in short.lines if line.text.startswith("The tests")]
+    of_each = re.search(r"p-value (.+) of score and (.+) of other\.", said)
+    assert of_each is not None
+    assert of_each.groups() == tuple(p_together(one.combined, one.tests) for one in (first, second))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from calibcli.show.pages import measure, note_lines, read_lines
 from calibcli.show.pages.compare import compare_page
 from calibcli.show.pages.segments import segment_blocks
 from calibcli.show.pages.verify import verify_page
-from calibcli.show.words import SMALL_P, p_together, printable, quoted
+from calibcli.show.words import SMALL_P, listed, p_together, printable, quoted
 from calibcli.stats.measures import Estimated
 from calibcli.values import dataclass
 
@@ -204,10 +204,14 @@ _NO_RULE = "No limit was given, so there is no verdict; to get one pass a limit,
 
 
 def _tests(report: MeasureReport) -> list[str]:
-    combined = report.combined
-    if combined is None or combined.p_value is None:
-        return []
-    return [f"The tests of calibration together: p-value {p_together(combined, report.tests)}. {SMALL_P}"]
+    """Return what the tests come to together, of several scores for each."""
+    further = report.further_scores
+    found = [
+        p_together(one.combined, one.tests) + (f" of {quoted(one.input.score)}" if further else "")
+        for one in (report, *further.values())
+        if one.combined is not None and one.combined.p_value is not None
+    ]
+    return [f"The tests of calibration together: p-value {listed(found)}. {SMALL_P}"] if found else []
 
 
 # Of more classes or groups than these, those that need to be seen are listed.
