@@ -219,6 +219,7 @@ def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> Meas
         notes=notes,
         again=evaluation.table_again,
         clusters=first.clusters,
+        held=True,
     )
     report = replace(report, artifact=evaluation.through)
     report = _with_groups(report, first, slices, options=of_groups, level=level, discrete=discrete)
@@ -249,8 +250,12 @@ def measure_table(
     notes: tuple[str, ...] = (),
     again: Rows | None = None,
     clusters: "Clusters | None" = None,
+    held: bool = False,
 ) -> MeasureReport:
-    """Measure a table as if its rows were independent, and leave of that what clusters do."""
+    """Measure a table as if its rows were independent, and leave of that what clusters do.
+
+    Until somebody looks at the smooth curve it holds the table: a large one only where it may be `held`.
+    """
     if table.total_rows == 0 or not table.weight.sum() > 0:
         msg = "no rows left to measure" if table.total_rows == 0 else "every row has weight 0"
         raise EmptyTable(msg)
@@ -264,21 +269,20 @@ def measure_table(
     rounded = () if again is not None else cut_notes((table,), options.thresholds)
     table = parted(table, bins, again=again)
     settings = _settings(table, bins, options, dependent=clusters is not None)
-    smooth = MeasureName.SMECE in requested.measures
-    smece = measure_named(MeasureName.SMECE, table, settings=settings) if smooth else None
+    named = partial(measure_named, table=table, settings=settings)
+    others: list[MeasureName] = [name for name in requested.measures if name is not MeasureName.SMECE]
+    found = aside(lambda: [named(name) for name in others], large=large)
+    smece = named(MeasureName.SMECE) if MeasureName.SMECE in requested.measures else None
     curve = _curve(table, settings.bins, options, smece)
-    drawn = aside(lambda: curve.smooth, large=large)
-    measures = tuple(
-        smece
-        if name is MeasureName.SMECE and smece is not None
-        else measure_named(name, table, settings=settings)
-        for name in requested.measures
-    )
+    drawn = aside(lambda: curve.smooth, large=large and not held)
     tests, combined = calibration_tests(
         requested.tests, table, bins=settings.bins, calibrated=settings.calibrated, seed=options.seed
     )
-    if large:
-        # Until somebody looks at a curve it holds the table.
+    values = dict(zip(others, found(), strict=True))
+    if smece is not None:
+        values[MeasureName.SMECE] = smece
+    measures = tuple(values[name] for name in requested.measures)
+    if large and not held:
         drawn()
     report = MeasureReport(
         input=source,

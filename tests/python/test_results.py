@@ -74,6 +74,24 @@ def test_representation_is_the_report_of_the_terminal(report: calibcli.Measured)
     assert report.text(verbose=True) == text_of(report.report, ReportFormat.TABLE, verbose=True)
 
 
+NAMED = ["ece", "smece", "bias", "brier", "kuiper"]
+
+
+def test_many_scores_are_measured_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work that large tables share out among threads gives the same report; the curve of all rows waits until
+    somebody looks at it, and those of groups do not.
+    """
+    by = {"country": ROWS["country"]}
+    few = calibcli.measure(*TWO, metric=NAMED, by=by)
+    monkeypatch.setattr("calibcli.commands.measure._LARGE", 1)
+    many = calibcli.measure(*TWO, metric=NAMED, by=by)
+    first, *groups = (one.report.curve for one in (many, *many.slices.values()))
+    assert first is not None
+    assert first.drawn is not None
+    assert all(one is not None and one.drawn is None for one in groups)
+    assert many.to_json() == few.to_json()
+
+
 class Tags(html.parser.HTMLParser):
     """Collects the elements of a fragment, with every text, and refuses unbalanced ones."""
 
