@@ -777,7 +777,7 @@ def _tables(gathered: Gathered, rows: ClassRowSource) -> ClassTables:
     if extras is None:
         return ClassTables(rows, confidence, {}, {})
     top = {name[0]: table for name, table in extras.top.tables().items()}
-    rest = extras.rest.tables()
+    rest = extras.tables
     rates = np.array([float(rest[name].positive.sum()) if name in rest else 0.0 for name in classes])
     require_several(classes, rates, confidence.total_rows)
     return ClassTables(rows, confidence, top, rest)

@@ -534,7 +534,7 @@ _MANY_SCORES = 1_000
 def class_groups(classes: "ClassExtras", view: ViewName) -> Slices:
     tables: Mapping[str, Table]
     if view is ViewName.ONE_VS_REST:
-        tables = classes.rest.tables()
+        tables = classes.tables
     else:
         tables = {name[0]: table for name, table in classes.top.tables().items()}
     keys = {name: f"{KEYS[view]}={name}" for name in classes.classes}

@@ -271,7 +271,7 @@ def _class_notes(gathered: "Gathered") -> list[str]:
     extras = gathered.extras.classes
     if extras is None:
         return []
-    tables = extras.rest.tables()
+    tables = extras.tables
     observed = np.array([one.total_positive_rows for one in tables.values()], np.int64)
     if raw.weighted:
         weights = [(one.positive.sum(), one.positive_sq.sum()) for one in tables.values()]

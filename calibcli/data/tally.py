@@ -5,6 +5,7 @@ Beside a table for each score stand differences between scores, slices, clusters
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from calibcli.stats.measures.differences import PairedSums
     from calibcli.stats.table.bins import Bins
     from calibcli.stats.table.classes import ClassSums, RunningClasses
+    from calibcli.stats.table.grid import Table
     from calibcli.stats.table.levels import RunningValues
     from calibcli.stats.table.sliced import RunningSlices
 
@@ -291,7 +293,8 @@ class RowsById:
             raise UsageProblem(msg, instead if whole else "choose some rows with --where or --sample")
 
 
-@dataclass(frozen=True, slots=True)
+# Without slots, so that tables are made once.
+@dataclass(frozen=True)
 class ClassExtras:
     """Tables of the views of several classes, under construction.
 
@@ -323,6 +326,11 @@ class ClassExtras:
             raise UsageProblem(msg, f"take at most {len(classes)}")
         sums = ClassSums(len(classes), None if top is None else TopCells(*top), measures)
         return cls(classes, RunningSlices(limit), RunningClasses(classes, limit), sums)
+
+    @cached_property
+    def tables(self) -> "dict[str, Table]":
+        """The table of each class against the rest, once all rows are in."""
+        return self.rest.tables()
 
     def add(self, rows: Rows) -> None:
         if rows.classes is None:

@@ -80,18 +80,33 @@ class ClassCells:
         """Add the scores of label 0 of some rows, of shape (n, n_classes); return the rows and the classes of
         those that have no slot and are not counted here.
         """
-        slots = self._slots
+        # Of few classes at a time, whose cells stay in the processor's cache.
+        step = max(1, _BLOCK // max(1, label.size))
+        left = [
+            self._add(np.ascontiguousarray(probability[:, first : first + step]), label, counts, first)
+            for first in range(0, self._first.size, step)
+        ]
+        row, code = (np.concatenate(one) for one in zip(*left, strict=True))
+        return row, code
+
+    def _add(
+        self, probability: Floats, label: Integers, counts: Integers | None, first: int
+    ) -> tuple[Indices, Indices]:
+        """Add those of some classes, from the first of them on."""
+        slots, classes = self._slots, probability.shape[1]
         slot = slots.of_code[cells.cell_of(probability.reshape(-1))].reshape(probability.shape)
-        slot[np.arange(label.size), label] = slots.nowhere
+        own = np.flatnonzero((first <= label) & (label < first + classes))
+        slot[own, label[own] - first] = slots.nowhere
         whole = cells.distances(probability, slots.edge[slot]).astype(np.int64)
         times: int | Integers = 1
         if counts is not None:
             whole *= counts[:, None]
-            times = np.repeat(counts, self._first.size)
-        place = (self._first + slot).reshape(-1)
+            times = np.repeat(counts, classes)
+        place = (self._first[first : first + classes] + slot).reshape(-1)
         np.add.at(self._rows, place, times)
         np.add.at(self._below, place, whole.reshape(-1))
-        row, code = np.divmod(np.flatnonzero(slot == slots.nowhere), self._first.size)
+        row, code = np.divmod(np.flatnonzero(slot == slots.nowhere), classes)
+        code += first
         left = code != label[row]
         return row[left], code[left]
 
@@ -118,9 +133,13 @@ _BLOCK = 1 << 16
 _WAITING, _MOST_WAITING = 1 << 21, 1 << 24
 
 
-def _blocks(probability: Floats) -> Iterator[slice]:
-    """Yield rows that have so many scores together."""
-    step = max(1, _BLOCK // probability.shape[1])
+# In each of few classes so many rows are added at once.
+_BLOCK_ROWS = 1 << 11
+
+
+def _blocks(probability: Floats, least: int = 1) -> Iterator[slice]:
+    """Yield rows that have so many scores together, at least so many rows."""
+    step = max(least, _BLOCK // probability.shape[1])
     return (slice(start, start + step) for start in range(0, len(probability), step))
 
 
@@ -183,7 +202,7 @@ class RunningClasses:
             self._waiting_scores += probability.size
             self._fold(self._enough)
             return
-        for some in _blocks(probability):
+        for some in _blocks(probability, _BLOCK_ROWS if self._side_by_side else 1):
             self._add(probability[some], label[some], weighing.of(some))
 
     def add(self, other: Self) -> None:
@@ -284,11 +303,15 @@ class RunningClasses:
         for rows in waiting:
             self.add_rows(*rows)
 
+    @property
+    def _side_by_side(self) -> bool:
+        return self._slices.is_grid and ClassCells.worth_it(len(self._names))
+
     def _add(self, probability: Floats, label: Integers, weighing: Weighing) -> None:
         """Add scores of single classes, in cells side by side once these are grids."""
         count = len(self._names)
         every = np.arange(label.size)
-        if self._slices.is_grid and ClassCells.worth_it(count):
+        if self._side_by_side:
             if self._cells is None:
                 self._cells = ClassCells(count)
             left, code = self._cells.add(probability, label, weighing.counts)

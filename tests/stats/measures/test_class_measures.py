@@ -23,7 +23,7 @@ from calibcli.stats.measures.classes.differences import JOINT, ClassDifferences,
 from calibcli.stats.measures.differences import PAIRED, Difference
 from calibcli.stats.measures.l2 import t_statistic
 from calibcli.stats.measures.scores import brier, log_loss
-from calibcli.stats.table import Floats, Integers, Weighing, sliced
+from calibcli.stats.table import ONCE, Floats, Integers, Weighing, sliced
 from calibcli.stats.table import classes as class_tables
 from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.classes import ClassSums, RunningClasses
@@ -190,9 +190,15 @@ def test_merged_parts_are_the_whole(monkeypatch: pytest.MonkeyPatch, limit: int 
 
 
 @pytest.mark.parametrize("sharpness", [1.0, 30.0, 200.0])
-def test_cells_side_by_side_are_those_of_groups(monkeypatch: pytest.MonkeyPatch, sharpness: float) -> None:
-    """Counting the cells of all classes at once gives the grids that counting them as groups does."""
+@pytest.mark.parametrize("block", [200, 1 << 16])
+def test_cells_side_by_side_are_those_of_groups(
+    monkeypatch: pytest.MonkeyPatch, sharpness: float, block: int
+) -> None:
+    """Counting the cells of all classes at once, or of a few at a time, gives the grids that counting them as
+    groups does.
+    """
     monkeypatch.setattr(sliced, "_BUFFER_ROWS", 60)
+    monkeypatch.setattr(class_tables, "_BLOCK", block)
     probability, label = drawn_rows(300, 5, sharpness=sharpness, seed=11)
     counted: list[int] = []
     plain_sums = class_tables.ClassCells.sums
@@ -207,6 +213,25 @@ def test_cells_side_by_side_are_those_of_groups(monkeypatch: pytest.MonkeyPatch,
     assert sum(counted) > 0
     monkeypatch.setattr(class_tables.ClassCells, "worth_it", staticmethod(lambda _: False))
     assert parts(probability, label, 40, 3).tables() == dense
+
+
+@pytest.mark.parametrize("block", [200, 1 << 16])
+def test_rows_that_count_several_times_are_so_many_in_cells(
+    monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    """Counts give the grids that repeated rows give."""
+    monkeypatch.setattr(class_tables, "_BLOCK", block)
+    monkeypatch.setattr(class_tables, "_WAITING", 200)
+    probability, label = drawn_rows(300, 5, sharpness=30.0, seed=11)
+    counts = np.arange(label.size) % 3 + 1
+    grids = []
+    for times, weighing in ((np.ones_like(counts), Weighing(counts=counts)), (counts, ONCE)):
+        classes = RunningClasses(tuple("abcde"), 40)
+        # So many scores that what comes after is counted in cells.
+        classes.add_rows(probability, label)
+        classes.add_rows(np.repeat(probability, times, axis=0), np.repeat(label, times), weighing)
+        grids.append(classes.tables())
+    assert grids[0] == grids[1]
 
 
 def test_murphys_parts_add_up_to_the_score() -> None:
