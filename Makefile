@@ -15,10 +15,11 @@ unexport PYTHONDONTWRITEBYTECODE
 
 , := ,
 # $(call install,REQUIREMENT): with uv where there is one, with pip otherwise. Python compiles what is imported; pip
-# would compile all that is installed, and take twice the time for it.
+# would compile all that is installed, and take twice the time for it, as pip of some years ago does for the rest.
 install = @echo "installing $(1) into $(VENV)"; \
 	if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(PYTHON) --editable '$(1)'; \
 	else $(PYTHON) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m ensurepip >/dev/null; \
+	$(PYTHON) -m pip install --quiet --no-compile 'pip>=25' 2>/dev/null; \
 	$(PYTHON) -m pip install --quiet --no-compile --editable '$(1)'; fi
 
 .DEFAULT_GOAL := help
