@@ -73,8 +73,9 @@ class Header:
             ways = "join them first, or name one of" if alone else "repeat the option for each,"
             hint = f"these are several columns: {ways} {listing(several)}"
             hint += "" if alone else "; where a command takes one, name one"
-        fitting = [column for column in self.names if fnmatchcase(column, name)]
-        if fitting and is_score_pattern(name):
+        readable = is_score_pattern(name) and len(name) <= _LONGEST_PATTERN
+        fitting = [column for column in self.names if fnmatchcase(column, name)] if readable else ()
+        if fitting:
             hint = f"patterns are not read here; name one of those that fit: {listing(fitting)}"
         separated = separator_hint(self.names, lambda column: folded(column) == folded(name))
         raise InputProblem(msg, separated or _nested_hint(name, self) or hint)
