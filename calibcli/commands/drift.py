@@ -72,7 +72,7 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
         options.seed,
         (
             *_shared_notes(before.table, after.table),
-            *_crowded_notes(before.table, first, options),
+            *_crowded_notes(tables, first, options),
             *_empty_notes(listed),
             *_other_notes(listed[1:]),
             *rounding_notes(*(one.resolution for one in tables)),
@@ -134,7 +134,7 @@ def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
     listed = tuple(replace(one, name=name) for name, one in zip(others, shifted, strict=True))
     rounded = rounding_notes(*(one.resolution for one in tables.values()))
     shared = _shared_notes(tables[base], tables[others[0]])
-    crowded = _crowded_notes(tables[base], values[base], requested)
+    crowded = _crowded_notes(tables.values(), values[base], requested)
     notes = (*shared, *crowded, *_empty_notes(listed), *alike_notes(by, names), *rounded)
     return DriftReport(
         found.input,
@@ -298,19 +298,19 @@ _SHARED_WORDS = (
 )
 
 
-def _crowded_notes(old: Table, scores: RunningValues, requested: DriftOptions) -> tuple[str, ...]:
+def _crowded_notes(tables: Iterable[Table], old: RunningValues, requested: DriftOptions) -> tuple[str, ...]:
     """Say where a cell of the grid holds more old rows than an interval is to: no cut tells them apart.
 
     Only 0 and 1 have cells of their own.
     """
-    if not isinstance(old, GridTable):
+    step = max(one.resolution for one in tables)
+    if not step:
         return ()
-    edge, rows = scores.numbers()
+    edge, rows = old.numbers()
     most, every = int(rows[(edge > 0.0) & (edge < 1.0)].max(initial=0)), int(rows.sum())
     if most * (requested.bins or _QUANTILES) <= every:
         return ()
-    step = step_words(old.resolution)
-    many = f"{share(most, every)} of the old scores lie within {step} of each other and are rounded to one"
+    many = f"{share(most, every)} of the old scores lie within {step_words(step)} of each other and are one"
     return (f"{many}: a shift among them is not seen, and PSI may be larger; --exact tells them apart",)
 
 
