@@ -18,6 +18,7 @@ from rich.cells import cell_len
 
 from calibcli.names import AxisScale, PlotKind
 from calibcli.show.letters import Said, reliability_text
+from calibcli.stats.curves.limits import beyond_sentences
 from calibcli.stats.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, ReliabilityCurve, SmoothCurve
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -208,7 +209,10 @@ def test_what_is_shown_is_said() -> None:
         assert "95 % interval" not in drawn(name)
     assert "Both axes by log-odds" in drawn("rare", scale=AxisScale.LOGIT)
     wide = curve_of(replace(smooth_of(), beyond=0.98))
-    assert "98 % of the rows lie beyond the ends of the curve" in reliability_text(wide, SAID, width=100)
+    assert "\n98 % of the rows lie beyond the ends of the curve" in reliability_text(wide, SAID, width=100)
+    # What is true of one of several curves is not said of all.
+    several = [smooth_of(), replace(smooth_of(), beyond=0.98)]
+    assert beyond_sentences(several)[0].startswith("Up to 98 % of the rows")
 
 
 def test_rows_are_drawn_under_their_scores() -> None:

@@ -404,7 +404,9 @@ def beyond_sentences(curves: Sequence[SmoothCurve]) -> list[str]:
     share = max(one.beyond for one in curves)
     if share < _SAID_BEYOND or any(one.log_odds for one in curves):
         return []
-    lie = f"{rough_percent(share)} of the rows lie beyond the ends of the curve"
+    # Of several curves that of which it is most.
+    most = "Up to " if len(curves) > 1 else ""
+    lie = f"{most}{rough_percent(share)} of the rows lie beyond the ends of the curve"
     return [f"{lie}, which averages them with others: --axis logit or --kind binned shows them."]
 
 
