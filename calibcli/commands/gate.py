@@ -660,8 +660,10 @@ def _refuse_never_positive(state: GateState) -> None:
 def _report(call: _Call, growth: Growth, read: ReadBatches, before: int) -> VerifyReport:
     found, rule, artifact = growth.state, call.rule, call.rows.artifact
     verdict = verdict_of(found, least_rows=call.options.least_rows)
-    every = found.by_name.items()
-    told = dict([*(one for one in every if one[1].stands_out), *list(every)[-1:]])
+    every = list(found.by_name.items())
+    # No batch of a merged state came last.
+    last = [one for one in every[-1:] if one[1].look is not None]
+    told = dict([*(one for one in every if one[1].stands_out), *last])
     summary = StateSummary(
         call.state.path,
         len(found.batches),

@@ -35,7 +35,8 @@ class StateSummary(Declared):
     own_errors: Annotated[
         Mapping[str, OwnError],
         ABSENT,
-        "The binned ECE of batches by themselves, by name: of the last one, and of all that stand out.",
+        "The binned ECE of batches by themselves, by name: of all that stand out, and of the last one, "
+        "unless the state is merged and none came last.",
     ] = field(default_factory=dict)
 
 

@@ -273,16 +273,23 @@ def _state_lines(report: VerifyReport) -> list[Line]:
         lines.append(Line(f"note: {before}", Tone.NOTE))
     # Each value by itself, or over bins: as the verdict names it.
     measure = next((one.measure for one in report.claims), "binned_ece")
-    return [*lines, *_own_lines(state, words.field_name(measure))]
+    looked = any(one.evidence is not None and one.evidence.looks for one in report.verdicts.values())
+    return [*lines, *_own_lines(state, words.field_name(measure), looked=looked)]
 
 
-def _own_lines(state: StateSummary, measure: str) -> list[Line]:
-    """Return how far off the last batch is by itself, and which ones chance hardly explains."""
+def _own_lines(state: StateSummary, measure: str, *, looked: bool) -> list[Line]:
+    """Return how far off the last batch is by itself, if any came last, and which ones chance hardly
+    explains.
+    """
     if not state.own_errors or state.batches < 2:
         return []
-    *_, (name, own) = state.own_errors.items()
-    usual = f"calibrated scores usually show up to {words.four(own.by_chance)}"
-    lines = [Line(f"last batch alone, {words.quoted(name)}: {measure} {words.four(own.value)} ({usual})")]
+    lines = []
+    if looked:
+        *_, (name, own) = state.own_errors.items()
+        usual = f"calibrated scores usually show up to {words.four(own.by_chance)}"
+        lines.append(
+            Line(f"last batch alone, {words.quoted(name)}: {measure} {words.four(own.value)} ({usual})")
+        )
     out = [(one, error) for one, error in state.own_errors.items() if error.stands_out]
     if out:
         few = [f"{words.quoted(one)} ({words.four(error.value)})" for one, error in out]
