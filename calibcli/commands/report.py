@@ -86,7 +86,7 @@ def _side_by_side(report: MeasureReport) -> Iterator[Shown]:
     # A diagram of several is headed by their errors.
     if not named & {MeasureName.ECE, MeasureName.SMECE}:
         return
-    if report.differences or (report.artifact and f"score={report.input.score}" in report.slices):
+    if report.further_scores or (report.artifact and f"score={report.input.score}" in report.slices):
         yield PlotKind.COMPARE, reliability.scores_of(report).drawn
     if report.groups is not None and report.groups.measured:
         yield PlotKind.GROUPS, reliability.groups_of(report).drawn

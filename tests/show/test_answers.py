@@ -12,15 +12,17 @@ import numpy as np
 import pytest
 
 from calibcli.commands.measure import measure_table
+from calibcli.commands.pictures.reliability import scores_of
 from calibcli.names import Binning, ComparisonName, MeasureName, TestName
 from calibcli.options.measuring import MeasureOptions, metrics_of
 from calibcli.reports.drift import DriftGate
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import ClusterSummary
 from calibcli.show.answers import answer_of, document_of, psi_words, shift_size
-from calibcli.show.html import origin_section, verdict_sections
+from calibcli.show.html import number_sections, origin_section, verdict_sections
 from calibcli.show.pages.measure import _valid
 from calibcli.show.words import p_together
+from calibcli.stats.curves import CurvePanels
 from calibcli.stats.measures import TestResult
 from calibcli.stats.measures.tests import CombinedTest
 from calibcli.stats.table import ScoreTable, Weighing
@@ -392,6 +394,16 @@ def test_a_page_says_of_each_score_what_its_tests_come_to() -> None:
     of_each = re.search(r"p-value (.+) of score and (.+) of other\.", said)
     assert of_each is not None
     assert of_each.groups() == tuple(p_together(one.combined, one.tests) for one in (first, second))
+
+
+def test_a_further_score_is_shown_though_nothing_of_it_is_compared() -> None:
+    """On a page, and in a picture: no difference of tests is taken."""
+    other = replace(measured(3.0, "jeffreys"), input=replace(SOURCE, score="other"))
+    report = replace(measured(1.0, "jeffreys"), slices={"score=other": other})
+    assert [one.ident for one in number_sections(report, None)] == ["measures", "scores"]
+    picture = scores_of(report).drawn.picture
+    assert isinstance(picture, CurvePanels)
+    assert [one.name for one in picture.panels] == ["score", "other"]
 
 
 @pytest.mark.parametrize(

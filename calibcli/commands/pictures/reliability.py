@@ -530,7 +530,7 @@ def _parts(report: MeasureReport) -> list[Part]:
         return [(_RAW, report), (_THROUGH, slices[_THROUGH])]
     if report.artifact is not None and f"score={score}" in slices:
         return [(_RAW, slices[f"score={score}"]), (_THROUGH, report)]
-    others = [slices[key] for key in list(report.differences)[: MOST - 1]]
+    others = list(report.further_scores.values())[: MOST - 1]
     if not others:
         place, msg = "$.slices", "holds one score"
         hint = "write one with `calibcli measure ... -s a -s b --json`, or with --artifact cal.json -v"

@@ -257,12 +257,12 @@ def number_sections(report: MeasureReport, against_raw: CompareReport | None) ->
     raw = _raw(report)
     if raw is not None:
         yield Section("recalibration", "Before and after recalibration", _recalibration(raw, against_raw))
-    others = [key for key, part in report.slices.items() if key == f"score={part.input.score}"]
-    if report.differences and others:
+    others = list(report.further_scores)
+    if others:
         yield Section("scores", "Several scores", tuple(_scores(report, others)))
     if report.groups is not None:
         found = list(measure.group_blocks(report, report.slices))
-        for key in others if report.differences else ():
+        for key in others:
             part = report.slices[key]
             found += [
                 _title(f"Column {quoted(part.input.score)}"),
