@@ -257,7 +257,7 @@ class GridTable(Arrays):
         many = np.flatnonzero(self.rows > _MOST_ROWS_IN_A_CELL)
         if self.below_positive[many].any() or self.below_negative[many].any():
             msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows have nearly the same score"
-            raise InputProblem(msg, "measure the input in parts")
+            raise InputProblem(msg, "pass --exact, or measure the input in parts")
 
     @property
     def columns(self) -> tuple[Integers, ...]:
