@@ -160,31 +160,37 @@ class LeastSeen:
     """What small probabilities are taken for inside the logarithm, and how many of the fit rows' were.
 
     Probabilities are taken as they are while none is 0. Where one is, what it stands for is not known, and
-    all below 2^-53 are taken for that.
+    all below 2^-53 are taken for that. Those made of logits are 0 where classes are ruled out, or far apart:
+    they are taken for the least there is, unless a row is of such a class, which would outweigh all others.
 
     Args:
-        given: What smaller ones are taken for whatever is seen, or None.
+        given: What smaller ones are taken for while no row is of a class of 0, or None.
     """
 
     def __init__(self, given: float | None) -> None:
-        self._given, self._zeros, self._small, self._rows = given, 0, 0, 0
+        self._given, self._zeros, self._zero_rows, self._small, self._small_rows = given, 0, 0, 0, 0
+        self._missed = 0
 
     def add(self, block: ClassBlock) -> None:
         some = block.probability
-        least, limit = (_LEAST, LEAST_BESIDE_ZERO) if self._given is None else (self._given, self._given)
-        low = float(some.min(initial=1.0))
-        if low >= limit:
+        if float(some.min(initial=1.0)) >= LEAST_BESIDE_ZERO:
             return
         times = block.weighing.times(some.shape[0])
-        small = np.count_nonzero(some < limit, axis=1)
+        least = self._given or _LEAST
+        small, zeros = (np.count_nonzero(some < limit, axis=1) for limit in (LEAST_BESIDE_ZERO, least))
         self._small += int(small @ times)
-        self._rows += int(times[small > 0].sum())
-        if low < least:
-            self._zeros += int(np.count_nonzero(some < least, axis=1) @ times)
+        self._small_rows += int(times[small > 0].sum())
+        self._zeros += int(zeros @ times)
+        self._zero_rows += int(times[zeros > 0].sum())
+        self._missed += int(times[some[np.arange(block.label.size), block.label] < least].sum())
+
+    @property
+    def _limited(self) -> bool:
+        return bool(self._zeros if self._given is None else self._missed)
 
     @property
     def least(self) -> float:
-        return self._given or (LEAST_BESIDE_ZERO if self._zeros else _LEAST)
+        return LEAST_BESIDE_ZERO if self._limited else self._given or _LEAST
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -192,11 +198,14 @@ class LeastSeen:
         if not self._zeros:
             return ()
         zeros = "1 probability is" if self._zeros == 1 else f"{self._zeros:,} probabilities are"
-        rows, them = plural(self._rows, "fit row"), "it" if self._zeros == 1 else "them"
-        if self._given is not None:
+        if not self._limited:
+            rows, them = plural(self._zero_rows, "fit row"), "it" if self._zeros == 1 else "them"
             return (f"{zeros} 0 by rounding, in {rows}; the fit took {them} for {self.least:.2g}",)
+        rows = plural(self._small_rows, "fit row")
         limited = f"the fit took all {self._small:,} below 2^-53, in {rows}, for 2^-53"
-        return (f"{zeros} 0, which has no logarithm: {limited}; logits (--scale logit) keep them",)
+        if self._given is None:
+            return (f"{zeros} 0, which has no logarithm: {limited}; logits (--scale logit) keep them",)
+        return (f"{zeros} 0, and {plural(self._missed, 'row', 'is')} of such a class: {limited}",)
 
 
 def log_of(probability: Floats, least: float) -> Floats:

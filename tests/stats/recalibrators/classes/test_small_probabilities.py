@@ -149,6 +149,27 @@ def test_logits_so_far_apart_that_a_probability_is_0_are_counted() -> None:
     assert one.notes == ("3 probabilities are 0 by rounding, in 1 fit row; the fit took them for 4.9e-324",)
 
 
+@pytest.mark.parametrize("scale", [Scale.LOGIT, Scale.LOGPROB])
+def test_a_row_of_a_class_that_logits_rule_out_does_not_outweigh_all_others(scale: Scale) -> None:
+    """It has a probability of 0, whatever says so, and is taken for what one written as 0 is."""
+    rows = drawn(5, rows=400, classes=3)
+    shares = np.where(rows.probability < 0.05, 0.0, rows.probability)
+    shares /= shares.sum(axis=1, keepdims=True)
+    missed = shares[np.arange(400), rows.label] == 0.0
+    assert missed.any()
+    with np.errstate(divide="ignore"):
+        logits = np.log(shares)
+    label = np.array(rows.classes)[rows.label]
+    given, ruled_out = (
+        calibcli.fit(one, label, classes=rows.classes, scale=said)
+        for one, said in ((shares, "prob"), (logits, scale.value))
+    )
+    np.testing.assert_allclose(ruled_out.predict(logits), given.predict(shares), rtol=0, atol=1e-9)
+    # While no row is of such a class it stays next to nothing.
+    kept = calibcli.fit(logits[~missed], label[~missed], classes=rows.classes, scale=scale.value)
+    assert kept.predict(logits)[shares == 0.0].max() < 1e-100
+
+
 @pytest.mark.parametrize("method", OF_ALL)
 def test_a_percentage_of_0_is_a_probability_of_0(method: ClassMethod) -> None:
     """It is no logit so far below another that it rounds to 0: such a class that is right costs 744."""
