@@ -36,7 +36,7 @@ from calibcli.show.html import (
     top_of,
     verdict_sections,
 )
-from calibcli.show.words import between, count, four
+from calibcli.show.words import between, count, four, ranges
 from calibcli.stats.curves import CurvePanels, Picture, axis_for
 from calibcli.stats.curves.clinical import ClinicalCurve
 from calibcli.stats.curves.cumulative import CumulativeCurve
@@ -134,8 +134,9 @@ def _of_curve(curve: Picture, panel: int, *, most: int) -> Marks:
 
 
 def _of_bins(bins: BinnedCurve, panel: int, *, most: int) -> Marks:
+    places = ranges(bins.lower.tolist(), bins.upper.tolist())
     cells = (
-        ("scores", lambda k: _range(float(bins.lower[k]), float(bins.upper[k]))),
+        ("scores", lambda k: places[k]),
         ("rows", lambda k: count(int(bins.rows[k]))),
         ("mean score", _fours(bins.score)),
         ("observed rate", _fours(bins.rate)),
@@ -227,10 +228,6 @@ def _some(values: Floats, most: int = MOST) -> list[int]:
     wanted = np.linspace(float(seen[0]), float(seen[-1]), most)
     found = np.minimum(np.searchsorted(seen, wanted), seen.size - 1)
     return [int(one) for one in known[np.unique(found)]]
-
-
-def _range(lower: float, upper: float) -> str:
-    return four(lower) if math.isclose(lower, upper, abs_tol=0.0) else f"{four(lower)} to {four(upper)}"
 
 
 @dataclass(frozen=True, slots=True)

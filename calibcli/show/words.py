@@ -190,6 +190,15 @@ def distinct_labels(values: Sequence[float], *, least: int = 4) -> dict[float, s
     return {value: repr(value) for value in values}
 
 
+def ranges(lower: Sequence[float], upper: Sequence[float]) -> list[str]:
+    """Return the value of each bin that holds one, and both edges of any other."""
+    labels = distinct_labels([*lower, *upper])
+    return [
+        labels[low] if low == high else f"{labels[low]} to {labels[high]}"
+        for low, high in zip(lower, upper, strict=True)
+    ]
+
+
 def about(rows: int) -> str:
     """Return an extrapolated number of rows with three significant digits, rounded up."""
     step = 10 ** max(0, len(str(rows)) - 3)

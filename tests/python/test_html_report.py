@@ -319,6 +319,8 @@ def test_values_told_are_few_and_reach_both_ends(scores: list[float]) -> None:
     assert len(x) == len(scores) if len(scores) <= MOST else len(x) <= MOST
     assert (x[0], x[-1]) == (scores[0], scores[-1])
     assert all(one.place.y == 1.0 - one.place.x for one in found.marks)
+    # As in the table of bins, different ones are called differently.
+    assert len({one.cells[0] for one in found.marks}) == len(x)
 
 
 def test_the_cumulative_path_tells_its_extremes() -> None:
@@ -332,5 +334,5 @@ def test_a_value_is_said_with_its_names() -> None:
     """The line that is read aloud names every number."""
     found = marks_of(ReliabilityCurve(PlotKind.BINNED, bins([0.25]), None, 0.95))
     assert found.words(found.marks[0]) == (
-        "scores 0.2500, rows 1, mean score 0.2500, observed rate 0.7500, interval of the rate none"
+        "scores 0.25, rows 1, mean score 0.2500, observed rate 0.7500, interval of the rate none"
     )

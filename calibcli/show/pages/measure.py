@@ -69,6 +69,7 @@ from calibcli.show.words import (
     p_together,
     p_words,
     quoted,
+    ranges,
     rejects_too_often,
     roughness,
     share,
@@ -449,7 +450,7 @@ def reliability_grid(curve: ReliabilityCurve) -> tuple[Grid, ...]:
     shown = list(range(total))
     if total > MOST_BINS:
         shown = shown[: MOST_BINS // 2] + shown[-(MOST_BINS // 2) :]
-    labels = _places(bins.lower.tolist(), bins.upper.tolist())
+    labels = ranges(bins.lower.tolist(), bins.upper.tolist())
     interval = f"{percent(curve.confidence)} interval"
     ticks = _ticks(curve)
     cells: Cells[int] = {
@@ -466,15 +467,6 @@ def reliability_grid(curve: ReliabilityCurve) -> tuple[Grid, ...]:
     spare = ("rows", interval)
     found = grid_of(shown, cells, notes, spare=spare, caption="Observed rates by score")
     return (found,) if shown else ()
-
-
-def _places(lower: list[float], upper: list[float]) -> list[str]:
-    """Return the value of an atom, and both edges of any other bin."""
-    labels = distinct_labels([*lower, *upper])
-    return [
-        labels[low] if low == high else f"{labels[low]} to {labels[high]}"
-        for low, high in zip(lower, upper, strict=True)
-    ]
 
 
 # Ends of an axis by log-odds, and what stands between them.
