@@ -356,20 +356,23 @@ def choose_columns(fragments: Sequence[Fragment], columns: Columns) -> dict[str,
             continue
         found = columns_of(fragment, columns, first=first)
         if first is None:
-            first = found = with_counted(found, fragment)
+            first = found = with_counted(found, *fragments)
         resolved[fragment.path] = found
     return resolved
 
 
-def with_counted(resolved: ResolvedColumns, fragment: Fragment) -> ResolvedColumns:
-    """Return columns whose classes are known where they are one column of lists."""
+def with_counted(resolved: ResolvedColumns, *fragments: Fragment) -> ResolvedColumns:
+    """Return columns whose classes are known where they are one column of lists, by the first one that some
+    file holds: Spark writes files without rows, too.
+    """
     probs, several = resolved.probs, resolved.requested.several
     if probs is None or several is None or not probs.in_list:
         return resolved
-    length = None
+    name, length = probs.names[0], None
     if not probs.classes:
-        length = reader_of(fragment).list_length(probs.names[0])
-    return replace(resolved, probs=counted(probs, length, several=several, path=fragment.shown))
+        lengths = (one.list_length(name) for one in map(reader_of, fragments) if name in one.header())
+        length = next((one for one in lengths if one is not None), None)
+    return replace(resolved, probs=counted(probs, length, several=several, path=fragments[0].shown))
 
 
 def _reduced(

@@ -260,6 +260,14 @@ def test_columns_that_are_no_lists_are_refused(write: Write) -> None:
         read(write({"p": words, "label": ["0", "1"]}), probs="p")
 
 
+def test_lists_are_counted_in_the_first_file_that_has_some(write: Write) -> None:
+    """Spark writes a file without rows for a part that has none."""
+    rows = {"p": [[0.2, 0.3, 0.5], [0.5, 0.25, 0.25]], "label": ["0", "1"]}
+    nothing = pa.table(rows).slice(0, 0)
+    empty, full = write(dict(zip(rows, nothing.columns, strict=True)), "e.parquet"), write(rows)
+    assert np.array_equal(read(empty, full, probs="p").probability, rows["p"])
+
+
 def test_infinite_logits_are_certain(write: Write) -> None:
     """Of what is infinite both ways no sum is told, and nobody is warned of it."""
     logits = np.array([[np.inf, -np.inf, 0.0], [0.0, 0.0, 0.0]])
