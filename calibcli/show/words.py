@@ -66,7 +66,8 @@ def share(part: int, whole: int) -> str:
         return NONE
     value = 100.0 * part / whole
     first = min(8, 1 - math.floor(math.log10(value))) if 0.0 < value < 1.0 else 1
-    for decimals in range(first, 9):
+    # Next to nothing is written in powers of ten, as next to all cannot be.
+    for decimals in range(first, 9 if value < 1.0 else 15):
         shown = f"{value:.{decimals}f}"
         if (float(shown) > 0.0) is (part > 0) and (float(shown) < 100.0) is (part < whole):
             return f"{shown} %"

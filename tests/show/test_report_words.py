@@ -242,8 +242,9 @@ def test_a_level_has_as_few_digits_as_tell_it_from_its_neighbours(level: float, 
     [(0, "0.0 %"), (1, "0.040 %"), (5, "0.20 %"), (250, "10.0 %"), (2_504, "99.96 %"), (2_505, "100.0 %")],
 )
 def test_some_rows_do_not_read_as_none_nor_most_as_all(part: int, words: str) -> None:
-    """One of 2,505 rows is a share above 0."""
+    """One of 2,505 rows is a share above 0, and all but one of 10^12 are not all."""
     assert share(part, 2_505) == words
+    assert share(10**12 - 1, 10**12) == "99.9999999999 %"
 
 
 @settings(max_examples=200)
