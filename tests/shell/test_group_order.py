@@ -15,7 +15,7 @@ from calibcli.names import ClassMeasure, GroupOrder, MeasureName, PlotKind, Smoo
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.numerals import has_own_order
 from calibcli.options.rows import Columns
-from calibcli.stats.curves import CurvePanels
+from calibcli.stats.curves import MOST_LINES, CurvePanels
 from calibcli.stats.curves.segments import TrendCurve
 from command_line import Run, in_csv
 
@@ -293,6 +293,20 @@ def test_the_worst_that_is_asked_for_is_the_first_of_a_picture(loans: Path) -> N
     assert isinstance(lines, CurvePanels)
     brier = [float(one.error[-1]) for one in lines.panels]
     assert brier == sorted(brier, reverse=True)
+
+
+def test_of_many_lines_the_worst_are_told_apart_where_they_are_asked_for(tmp_path: Path) -> None:
+    """Further ones are grey: without a word those are the best that are not."""
+    rng, part = np.random.default_rng(2), np.repeat(np.arange(8), 200)
+    score = rng.random(part.size) * (1.0 - 0.1 * part)
+    path = in_csv(tmp_path / "rows.csv", {"s": score, "y": rng.random(part.size) < 0.5, "part": part})
+    columns = Columns("s", "y", by=("part",))
+    for order in (GroupOrder.WORST, None):
+        options = MeasureOptions(sort=order)
+        picture = diagram_of(PlotRequest([str(path)], columns, kind=PlotKind.MURPHY, options=options))
+        assert isinstance(picture.drawn.picture, CurvePanels)
+        brier = [float(one.error[-1]) for one in picture.drawn.picture.panels]
+        assert (max(brier[:MOST_LINES]) == max(brier)) is (order is GroupOrder.WORST)
 
 
 @pytest.mark.parametrize(

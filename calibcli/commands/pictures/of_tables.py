@@ -164,7 +164,7 @@ def drawn_of_tables(kind: PlotKind, tables: Mapping[str, Table], asked: Asked) -
 def _together(
     kind: PlotKind, drawn: Mapping[str, Drawn], tables: Mapping[str, Table], *, worst_first: bool
 ) -> Drawn:
-    """Return one picture of several; of many lines the best are told apart."""
+    """Return one picture of several; of many lines the best are told apart, or the worst."""
     if len(drawn) == 1:
         return next(iter(drawn.values()))
     briefs = {name: one.brief for name, one in drawn.items() if one.brief is not None}
@@ -174,7 +174,7 @@ def _together(
         names.sort(key=lambda name: (math.isinf(briefs[name].number), -briefs[name].number))
     if kind in _IN_PANELS:
         refuse_panels(len(names), "groups")
-    elif len(names) > MOST_LINES:
+    elif len(names) > MOST_LINES and not worst_first:
         best = sorted(names, key=lambda name: briefs[name].number)[:MOST_LINES]
         names.sort(key=lambda name: name not in best)
     panels = tuple(
