@@ -40,10 +40,11 @@ tests: $(VENV)/.stamp-dev
 test-system: $(VENV)/.stamp-system  ## the tests that need Java and Spark, a browser, or a server of an object store
 	$(PYTHON) -m pytest -m system
 
+# Types take what the tests beside them leave of the cores.
 lint: $(VENV)/.stamp-dev  ## format, lint, types, storeys, spelling; changes nothing
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
-	$(BIN)/mypy
+	nice $(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/typos
 

@@ -270,9 +270,9 @@ def test_long_work_shows_rows_and_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     with shown(4) as advance:
-        time.sleep(0.5)
+        time.sleep(0.1)
         advance(1_000_000)
-        time.sleep(0.3)
+        time.sleep(0.2)
     said = out.getvalue()
     assert "1,000,000 rows" in said
     assert "a second" in said
