@@ -446,6 +446,10 @@ def _with_groups(
         inside = replace(_of_slices(options), confidence=level, binning=binning)
         part = _measured_group(group, view.source, options=inside, discrete=discrete)
         reports[group.key] = replace(part, artifact=whole.artifact)
+    if options.sort is GroupOrder.WORST:
+        _, measure = whole.ranking
+        if measure is not None:
+            reports = dict(sorted(reports.items(), key=lambda one: one[1].estimate(measure).worst_first))
     slices.update(reports)
     columns = view.slices.columns
     if not columns:

@@ -20,7 +20,7 @@ from calibcli.codec import (
     Node,
     Size,
 )
-from calibcli.names import ClassMeasure, ComparisonName, GroupOrder, MeasureName, ViewName
+from calibcli.names import ClassMeasure, ComparisonName, GroupOrder, MeasureName, TestName, ViewName
 from calibcli.reports.input import ArtifactPath, InputSummary, KeptReport, Notes, readable_keys
 from calibcli.stats.curves.net_benefit import NetBenefit
 from calibcli.stats.curves.reliability import ReliabilityCurve
@@ -259,6 +259,27 @@ class MeasureReport(KeptReport):
         groups = None if self.groups is None else self.groups.renamed(names)
         slices = {names.get(key, key): part.renamed(names) for key, part in self.slices.items()}
         return replace(self, groups=groups, slices=slices)
+
+    def estimate(self, name: MeasureName) -> Estimate:
+        return next(one for one in self.measures if one.name is name)
+
+    @property
+    def shown(self) -> tuple[MeasureName | TestName, ...]:
+        """What a table of slices has columns for: all that somebody asked for, else the usual measures."""
+        names = tuple(one.name for one in self.measures)
+        if self.selected:
+            return (*names, *(one.name for one in self.tests))
+        return tuple(name for name in IN_TABLES if name in names)
+
+    @property
+    def ranking(self) -> tuple[list[MeasureName], MeasureName | None]:
+        """The measures of such a table, none where it begins with a test, and by which of them groups are put
+        the worst first.
+        """
+        shown = self.shown
+        measured = [name for name in shown if isinstance(name, MeasureName)]
+        measured = measured if measured[:1] == [*shown[:1]] else []
+        return measured, next((name for name in measured if name.facts.best is not None), None)
 
     @property
     def mean_score(self) -> float:

@@ -295,6 +295,24 @@ def test_the_worst_that_is_asked_for_is_the_first_of_a_picture(loans: Path) -> N
     assert brier == sorted(brier, reverse=True)
 
 
+def test_rows_of_csv_and_groups_in_python_have_the_worst_first_where_that_is_asked_for(
+    run: Run, loans: Path
+) -> None:
+    """In the order of the table; without a word in that of the input."""
+    words = ("measure", str(loans), "-s", "pd", "-y", "default", "--by", "grade", "-m", "ece")
+    table = re.findall(r"^grade=(\w+)", run(*words).out, re.MULTILINE)
+    for sort in ("worst", None):
+        asked = () if sort is None else ("--sort", sort)
+        rows = run(*words, *asked, "--format", "csv").out
+        assert sorted(re.findall(r"grade=(\w+),measure,ece", rows)) == sorted(table)
+        found = calibcli.measure(
+            pd.read_csv(loans), score="pd", label="default", by="grade", metric=["ece"], sort=sort
+        )
+        listed = [key.removeprefix("grade=") for key in found.slices]
+        assert re.findall(r"grade=(\w+),measure,ece", rows) == listed
+        assert (listed == table) is (sort == "worst")
+
+
 def test_of_many_lines_the_worst_are_told_apart_where_they_are_asked_for(tmp_path: Path) -> None:
     """Further ones are grey: without a word those are the best that are not."""
     rng, part = np.random.default_rng(2), np.repeat(np.arange(8), 200)

@@ -17,7 +17,6 @@ from calibcli.names import (
 from calibcli.options.numerals import percent, plural
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
-    IN_TABLES,
     MOST_SCORES_IN_FULL,
     VALUES_ALONE,
     ClassesReport,
@@ -125,10 +124,8 @@ def group_blocks(
     title = paragraph(Line(by, Tone.TITLE), *([Line(f"note: {few}", Tone.NOTE)] if groups.left_out else []))
     if not parts:
         return (title,)
-    shown = shown_of(report)
-    measured = [name for name in shown if isinstance(name, MeasureName)]
-    measured = measured if measured[:1] == [*shown[:1]] else []
-    ordered = next((name for name in measured if name.facts.best is not None), None)
+    shown = report.shown
+    measured, ordered = report.ranking
     caption = by
     notes = slice_notes("groups", [part for _, part in parts], report, groups.confidence, paged=paged)
     if groups.order is GroupOrder.WORST and measured and measured[0] is not ordered:
@@ -137,8 +134,8 @@ def group_blocks(
     elif groups.order is GroupOrder.WORST and groups.worst is None and len(measured) > 1 < len(parts):
         notes.append(f"Groups are listed the worst {field_name(measured[0])} first.")
     if groups.order is GroupOrder.WORST and ordered is not None:
-        by_value = sorted(parts, key=lambda one: _order_of_groups(_estimate(one[1], ordered))[::2])
-        parts.sort(key=lambda one: _order_of_groups(_estimate(one[1], ordered)))
+        by_value = sorted(parts, key=lambda one: one[1].estimate(ordered).worst_first[::2])
+        parts.sort(key=lambda one: one[1].estimate(ordered).worst_first)
         if by_value != parts:
             best = four(ordered.facts.best)
             notes.append(f"Groups whose interval of {field_name(ordered)} leaves out {best} come first.")
@@ -150,14 +147,6 @@ def group_blocks(
         notes.append(worst_words(groups.worst))
     adjusted = groups.adjusted or {}
     return (title, *slice_grids("group", parts, shown, notes=notes, adjusted=adjusted, caption=caption))
-
-
-def shown_of(report: MeasureReport) -> tuple[Shown, ...]:
-    """Return what a table of slices has columns for: all that somebody asked for, else the usual measures."""
-    names = tuple(one.name for one in report.measures)
-    if report.selected:
-        return (*names, *(one.name for one in report.tests))
-    return tuple(name for name in IN_TABLES if name in names)
 
 
 def slice_grids(
@@ -256,7 +245,7 @@ def _columns_of(name: Shown, parts: Sequence[MeasureReport]) -> list[tuple[str, 
     if isinstance(name, TestName):
         tests = [next(one for one in part.tests if one.name is name) for part in parts]
         return [(f"{name.value} p-value", [p_words(one.p_value, one.p_method) for one in tests])]
-    estimates = [_estimate(part, name) for part in parts]
+    estimates = [part.estimate(name) for part in parts]
     values = (name.value, [four(one.value) for one in estimates])
     if not _has_interval(name, parts):
         return [values]
@@ -314,15 +303,11 @@ def _cutoff_words(measures: Sequence[Estimate | ClassEstimate], confidence: floa
 def _has_interval(name: MeasureName, parts: Sequence[MeasureReport]) -> bool:
     """Whether a measure has a column of intervals: where there are some; of a few only if asked for."""
     wanted = name not in VALUES_ALONE or any(part.selected for part in parts)
-    return wanted and any(_estimate(part, name).interval is not None for part in parts)
-
-
-def _estimate(part: MeasureReport, name: MeasureName) -> Estimate:
-    return next(one for one in part.measures if one.name is name)
+    return wanted and any(part.estimate(name).interval is not None for part in parts)
 
 
 def _is_rough(part: MeasureReport, name: MeasureName) -> bool:
-    found = _estimate(part, name)
+    found = part.estimate(name)
     return found.interval is not None and bool(roughness(found))
 
 
@@ -331,7 +316,7 @@ def slice_notes(
 ) -> list[str]:
     """Return what intervals and p-values of slices mean together; `paged` where each slice has a page."""
     notes = []
-    shown = shown_of(parts[0])
+    shown = parts[0].shown
     names = [name for name in shown if isinstance(name, MeasureName)]
     if confidence != whole.confidence and any(_has_interval(name, parts) for name in names):
         notes.append(
@@ -519,7 +504,7 @@ def _score_blocks(report: MeasureReport, scores: Mapping[str, MeasureReport]) ->
     """Return many further scores as a line each, and how they differ from the first, a table a measure."""
     parts = [(part.input.score, part) for part in scores.values()]
     heading = paragraph(Line("Further scores", Tone.TITLE))
-    blocks: list[Block] = [heading, *slice_grids("score", parts, shown_of(parts[0][1]), notes=())]
+    blocks: list[Block] = [heading, *slice_grids("score", parts, parts[0][1].shown, notes=())]
     first = quoted(report.input.score)
     names = [quoted(scores[key].input.score) for key in report.differences]
     cells: Cells[tuple[str, Difference]] = {
@@ -942,7 +927,7 @@ def _view_blocks(
     if not view.measured:
         return (paragraph(*title),)
     parts = sorted(every, key=lambda one: _order_of_classes(one, view.at_least))
-    shown = shown_of(parts[0][1])
+    shown = parts[0][1].shown
     listed = parts if verbose else parts[:MOST_ROWS]
     named = [(key.partition("=")[2], part) for key, part in listed]
     notes = _class_notes(report, classes, view, hidden=len(parts) - len(listed), paged=paged)
@@ -971,23 +956,8 @@ def _order_of_classes(
     )
     if found is None or math.isnan(found.value):
         return True, 0.0, 0.0
-    least = _least_badness(found) if at_least is None else at_least[one[0]]
+    least = found.least_badness if at_least is None else at_least[one[0]]
     return False, -least, -found.name.facts.badness(found.value)
-
-
-def _order_of_groups(estimate: Estimate) -> tuple[bool, bool, float]:
-    """Return what sorts the worst first: those their interval shows to be off, then others, by value."""
-    value = estimate.value
-    return math.isnan(value), not _least_badness(estimate), -estimate.name.facts.badness(value)
-
-
-def _least_badness(estimate: Estimate) -> float:
-    """Return how bad a measure is at the better end of its interval; of one around the best value nothing."""
-    facts, interval = estimate.name.facts, estimate.interval
-    if interval is None or facts.best is None:
-        return 0.0
-    low, high = interval.ends
-    return 0.0 if low <= facts.best <= high else min(facts.badness(low), facts.badness(high))
 
 
 def _class_notes(

@@ -1,5 +1,6 @@
 """Table to estimate: what is measured, with its interval, its method and its assumptions."""
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Self
 
@@ -92,6 +93,20 @@ class Estimate(Estimated):
     """The value of a measure of one score, with its two-sided interval."""
 
     name: Annotated[MeasureName, HIDDEN]
+
+    @property
+    def least_badness(self) -> float:
+        """How bad a measure is at the better end of its interval; of one around the best value nothing."""
+        facts, interval = self.name.facts, self.interval
+        if interval is None or facts.best is None:
+            return 0.0
+        low, high = interval.ends
+        return 0.0 if low <= facts.best <= high else min(facts.badness(low), facts.badness(high))
+
+    @property
+    def worst_first(self) -> tuple[bool, bool, float]:
+        """What sorts the worst first: those their interval shows to be off, then others, by value."""
+        return math.isnan(self.value), not self.least_badness, -self.name.facts.badness(self.value)
 
 
 @dataclass(frozen=True, slots=True)
