@@ -480,7 +480,7 @@ def read_batches(call: _Call, parts: Sequence[Part], terms: Terms) -> ReadBatche
     batches: list[Incoming] = []
     sources: list[InputSummary] = []
     empty: list[EmptyTable] = []
-    fitted: list[Table] = []
+    whole = RunningTable(rows.reading.limit)
     for part in parts:
         how = replace(rows.reading, input_format=replace(form, format=part.forced or form.format))
         resolved = replace(columns.rows, where=(*columns.rows.where, *part.where))
@@ -493,7 +493,8 @@ def read_batches(call: _Call, parts: Sequence[Part], terms: Terms) -> ReadBatche
         if not sources:
             columns, terms = _settled(columns, terms, evaluation, call.options)
         _refuse_other_classes(terms, evaluation, shown=part.shown)
-        fitted.append(evaluation.as_fitted)
+        if evaluation.recalibrated:
+            whole.add(_not_of_the_fit(evaluation, evaluation.as_fitted))
         if terms.artifact is None and terms.partition.outputs:
             values, scale = terms.partition.outputs, terms.scale
             refuse_undeclared(evaluation.table, values, scale=scale, shown=part.shown)
@@ -512,7 +513,7 @@ def read_batches(call: _Call, parts: Sequence[Part], terms: Terms) -> ReadBatche
         raise empty[0]
     if not sources:
         return ReadBatches(terms)
-    _refuse_fit_rows(evaluation, fitted, limit=rows.reading.limit)
+    _not_of_the_fit(evaluation, whole.table())
     source = together(sources)
     segments = terms.partition.segments
     spelled = () if segments is None else spelling_notes(segments.columns)
@@ -532,20 +533,12 @@ def _settled(
     return replace(columns, score=score, label=resolved.label), of_columns(terms, resolved)
 
 
-def _refuse_fit_rows(evaluation: Gathered, parts: Sequence[Table], *, limit: int | None) -> None:
-    """Refuse the rows of the fit, in one of the parts or in all together: a fit knows no part of its rows."""
-    if not evaluation.recalibrated:
-        return
-    tables = [*parts]
-    if len(parts) > 1:
-        whole = RunningTable(limit)
-        for part in parts:
-            whole.add(part)
-        tables.append(whole.table())
-    for table in tables:
-        if evaluation.fitted_to(table):
-            msg = f"these are the {table.total_rows:,} rows that {evaluation.through} was fitted on"
-            raise InputProblem(msg, "judge it by rows it has not seen: a state keeps what it counts")
+def _not_of_the_fit(evaluation: Gathered, table: Table) -> Table:
+    """Return a table, and refuse the rows of the fit: a file of them, or all files together."""
+    if evaluation.fitted_to(table):
+        msg = f"these are the {table.total_rows:,} rows that {evaluation.through} was fitted on"
+        raise InputProblem(msg, "judge it by rows it has not seen: a state keeps what it counts")
+    return table
 
 
 def _refuse_other_classes(terms: Terms, evaluation: Gathered, *, shown: str) -> None:
