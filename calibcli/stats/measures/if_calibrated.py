@@ -4,6 +4,7 @@ import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from threading import Lock
 from typing import NamedTuple, Self, TypeVar, cast
 
 import numpy as np
@@ -411,6 +412,8 @@ class CalibratedDraws:
         self._table, self._partitions, self._draws = table, partitions, draws
         self._generator, self._smece_generator = generator, smece_generator
         self._before: np.random.Generator | None = None
+        # Measures and tests of a large table ask from two threads.
+        self._one_at_a_time = Lock()
 
     @classmethod
     def of(cls, table: Table, *partitions: Partition, seed: int) -> "CalibratedDraws":
@@ -445,8 +448,9 @@ class CalibratedDraws:
 
     def _shown(self, *, bins: bool = False, paths: bool = False) -> tuple[Drawn, DrawnPaths]:
         """Draw all labels, the same every time, and take some of the statistics of each draw."""
-        generator = copy.deepcopy(self._before) or self._generator
-        self._before = self._before or copy.deepcopy(generator)
+        with self._one_at_a_time:
+            generator = copy.deepcopy(self._before) or self._generator
+            self._before = self._before or copy.deepcopy(generator)
         sums = [binned(self._table, one) for one in self._partitions] if bins else []
         starts = [one.starts for one in sums]
         labels = label_draws(self._table, starts, draws=self._draws, generator=generator)

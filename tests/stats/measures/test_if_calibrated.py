@@ -1,6 +1,10 @@
 """What a calibrated score would show: the ranges beside the numbers, against laws that can be worked out."""
 
+import copy
 import math
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -175,6 +179,30 @@ def test_the_same_labels_are_drawn_for_bins_and_for_paths(rows: int) -> None:
     scale = np.sqrt((score * (1.0 - score)).sum())
     assert np.all(walked * scale >= np.abs(over[:, 0]) - 1e-9)
     assert np.corrcoef(walked, np.abs(over[:, 0]))[0, 1] > 0.5
+
+
+def test_two_threads_that_ask_at_once_draw_the_same_labels() -> None:
+    """A generator that both began with gave each what the other had left."""
+    rng = np.random.default_rng(3)
+    table = ScoreTable.from_rows(rng.random(5_000), rng.random(5_000) < 0.5)
+    bins = bins_of(Binning.EQUAL_WIDTH, 15, table=table)
+
+    def draws() -> CalibratedDraws:
+        one, two = np.random.default_rng(1), np.random.default_rng(2)
+        return CalibratedDraws(table, partitions=[bins], generator=one, smece_generator=two, draws=60)
+
+    def copied(generator: np.random.Generator | None) -> np.random.Generator | None:
+        time.sleep(0.01)
+        return copy.deepcopy(generator)
+
+    alone, both = draws(), draws()
+    with (
+        patch("calibcli.stats.measures.if_calibrated.copy", SimpleNamespace(deepcopy=copied)),
+        ThreadPoolExecutor(2) as pool,
+    ):
+        over, walked = pool.submit(lambda: both.drawn), pool.submit(lambda: both.paths)
+    assert np.array_equal(over.result().over(bins).ece, alone.drawn.over(bins).ece)
+    assert np.array_equal(walked.result().ks, alone.paths.ks)  # type: ignore[arg-type]
 
 
 def test_ranges_are_left_out_only_where_nothing_is_known() -> None:
