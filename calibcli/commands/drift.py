@@ -155,8 +155,8 @@ def _few(tables: Iterable[Table], scores: Iterable[RunningValues], requested: Dr
     tables = list(tables)
     if any(isinstance(one, GridTable) for one in tables):
         return False
-    distinct = set(chain.from_iterable(one.numbers()[0] for one in scores))
-    few = len(distinct) <= min(_MOST_GRADES, sum(one.total_rows for one in tables) // LEAST_ROWS_EACH)
+    distinct = np.unique(np.concatenate([one.numbers()[0] for one in scores])).size
+    few = distinct <= min(_MOST_GRADES, sum(one.total_rows for one in tables) // LEAST_ROWS_EACH)
     return requested.bins is None and few
 
 
@@ -301,7 +301,7 @@ _SHARED_WORDS = (
 def _crowded_notes(tables: Iterable[Table], old: RunningValues, requested: DriftOptions) -> tuple[str, ...]:
     """Say where a cell of the grid holds more old rows than an interval is to: no cut tells them apart.
 
-    Only 0 and 1 have cells of their own.
+    Only 0 and 1 have cells of their own; whether the scores of another are one is not known.
     """
     step = max(one.resolution for one in tables)
     if not step:
@@ -310,8 +310,8 @@ def _crowded_notes(tables: Iterable[Table], old: RunningValues, requested: Drift
     most, every = int(rows[(edge > 0.0) & (edge < 1.0)].max(initial=0)), int(rows.sum())
     if most * (requested.bins or _QUANTILES) <= every:
         return ()
-    many = f"{share(most, every)} of the old scores lie within {step_words(step)} of each other and are one"
-    return (f"{many}: a shift among them is not seen, and PSI may be larger; --exact tells them apart",)
+    many = f"{share(most, every)} of the old scores lie within {step_words(step)} of each other"
+    return (f"{many}: a shift among them, unless they are one score, is not seen; --exact shows it",)
 
 
 def _empty_notes(columns: tuple[DriftColumn, ...]) -> list[str]:
