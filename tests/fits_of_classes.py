@@ -1,13 +1,14 @@
 """Rows of several classes as a fit takes them, and fits to them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from calibcli.data.class_intake import ClassRows
 from calibcli.names import ClassMethod, RecalibratorName
 from calibcli.stats.recalibrators.classes import ClassFitOptions, ClassRecalibrator, ClassTables
+from calibcli.stats.recalibrators.classes.one_vs_one import pair_tables
 from calibcli.stats.recalibrators.family import class_recalibrator_class
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.again import ClassBlock
@@ -69,4 +70,6 @@ def fitted(
 ) -> ClassRecalibrator:
     """A method fitted to rows."""
     options = ClassFitOptions(inner, **requested)  # type: ignore[arg-type]
-    return class_recalibrator_class(method).fit(method, rows.tables, options=options)
+    pairs = pair_tables(rows, None) if method is ClassMethod.ONE_VS_ONE else {}
+    seen = replace(rows.tables, pairs=pairs)
+    return class_recalibrator_class(method).fit(method, seen, options=options)

@@ -726,7 +726,7 @@ def fit_class_files(
     workers = default_workers() if how.jobs is None else max(1, how.jobs)
     source = ClassSource(rows_again(gathered), bytes_of(how.memory), workers)
     options = replace(options, least=least_of(columns.read_as))
-    seen = _tables(gathered, source)
+    seen = _tables(gathered, source, method, limit=how.limit)
     recalibrator = class_recalibrator_class(method).fit(method, seen, options=options)
     notes = (
         *selection_notes(gathered.input),
@@ -772,8 +772,14 @@ def _refuse_misled_classes(columns: Columns, options: ClassFitOptions, how: Read
         raise IdleOption(msg, "leave it out", options=("randomised",))
 
 
-def _tables(gathered: Gathered, rows: ClassRowSource) -> ClassTables:
+def _tables(
+    gathered: Gathered, rows: ClassRowSource, method: ClassMethod, *, limit: int | None
+) -> ClassTables:
     extras, confidence, classes = gathered.extras.classes, gathered.tables[RAW], rows.classes
+    if method is ClassMethod.ONE_VS_ONE:
+        from calibcli.stats.recalibrators.classes.one_vs_one import pair_tables
+
+        return ClassTables(rows, confidence, {}, {}, pair_tables(rows, limit))
     if extras is None:
         return ClassTables(rows, confidence, {}, {})
     top = {name[0]: table for name, table in extras.top.tables().items()}
@@ -789,6 +795,7 @@ def _grid_notes_of_classes(method: ClassMethod, seen: ClassTables) -> tuple[str,
         ClassMethod.CONFIDENCE: [seen.confidence],
         ClassMethod.TOP_LABEL: seen.top.values(),
         ClassMethod.ONE_VS_REST: seen.rest.values(),
+        ClassMethod.ONE_VS_ONE: seen.pairs.values(),
     }
     return rounding_notes(*(table.resolution for table in fitted_to.get(method, ())))
 

@@ -281,12 +281,30 @@ def test_fits_of_single_scores_say_that_these_were_rounded(tmp_path: Path, run: 
     path = tmp_path / "many.parquet"
     pq.write_table(pa.table(frame(30_000)), path)
     asked = ("fit", path, "--probs", "p_*", "-y", "label", "--memory", "1M", "-o")
-    steps = {"confidence": "1.4e-6", "top-label": "0.0002", "one-vs-rest": "0.0002", "vector": None}
+    steps = {
+        "confidence": "1.4e-6",
+        "top-label": "0.0002",
+        "one-vs-rest": "0.0002",
+        "one-vs-one": "0.0002",
+        "vector": None,
+    }
     for method, step in steps.items():
         said = run(*asked, tmp_path / f"{method}.json", "--multiclass", method, code=0).err
         assert (f"scores are rounded to {step}; --exact avoids it" in said) is (step is not None)
-    exact = run(*asked, tmp_path / "exact.json", "--multiclass", "one-vs-rest", "--exact", code=0)
+    exact = run(*asked, tmp_path / "exact.json", "--multiclass", "one-vs-one", "--exact", code=0)
     assert "rounded" not in exact.err
+
+
+def test_weighted_pairs_of_classes_keep_to_the_memory(tmp_path: Path, run: Run) -> None:
+    """Importance weights need exact tables: past the memory allowed they are refused."""
+    columns, path = frame(3_000), tmp_path / "weighted.parquet"
+    pq.write_table(pa.table({**columns, "w": np.linspace(0.5, 2.0, 3_000)}), path)
+    asked = ("fit", path, "--probs", "p_*", "-y", "label", "-w", "w", "--multiclass", "one-vs-one")
+    asked = (*asked, "--memory", "1M", "-o", tmp_path / "cal.json")
+    refused = run(*asked, code=3).err
+    assert "those of all groups or classes have over 3,906 distinct scores" in refused
+    assert "--exact" in refused
+    run(*asked, "--exact", code=0)
 
 
 def test_frequencies_fit_what_repeated_rows_fit(tmp_path: Path, run: Run) -> None:

@@ -314,8 +314,8 @@ class RunningSlices:
         limit, most, size = self._limit, self._most_cells, self._parts.merged_size
         if not self._grid and limit is not None and size > max(limit, self._looked_at):
             if self._weighted:
-                many = f"the groups have over {limit:,} distinct scores"
-                msg = f"importance weights need exact tables, and {many}"
+                many = f"those of all groups or classes have over {limit:,} distinct scores"
+                msg = f"importance weights need exact tables, and {many} together"
                 raise InputProblem(msg, "pass --exact to allow the memory it takes")
             self._looked_at = size
             # What was merged comes first.

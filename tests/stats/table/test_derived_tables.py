@@ -200,7 +200,7 @@ def test_weights_past_the_limit_are_refused() -> None:
         code=np.zeros(50, np.int64),
         weighing=Weighing(weight=ones),
     )
-    with pytest.raises(InputProblem, match="the groups have over 10 distinct scores"):
+    with pytest.raises(InputProblem, match="groups or classes have over 10 distinct scores"):
         slices.tables()
 
 

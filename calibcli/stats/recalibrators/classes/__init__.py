@@ -33,12 +33,14 @@ class ClassTables:
         confidence: The largest probability, and whether it was right.
         top: The same for the rows that predict each class; none for a class that no row predicts.
         rest: For each class its probability in all rows, and whether it was right.
+        pairs: For each pair of classes, by their places, the share of the first in the rows of the two.
     """
 
     rows: ClassRowSource
     confidence: Table
     top: Mapping[str, Table]
     rest: Mapping[str, Table]
+    pairs: Mapping[tuple[int, int], Table] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from calibcli.stats.recalibrators.classes import (
 from calibcli.stats.recalibrators.classes.members import enough, fit_named, notes_of
 from calibcli.stats.recalibrators.family import AnyMap
 from calibcli.stats.table import Floats
-from calibcli.stats.table.again import ClassBlock
+from calibcli.stats.table.again import ClassBlock, ClassRowSource
+from calibcli.stats.table.grid import Table
 from calibcli.stats.table.sliced import RunningSlices
 from calibcli.values import dataclass
 
@@ -58,28 +59,13 @@ class OneVsOne(ClassRecalibrator):
     @classmethod
     def fit(cls, method: ClassMethod, seen: ClassTables, *, options: ClassFitOptions) -> Self:  # noqa: ARG003
         """Fit a map to each pair with enough rows."""
-        rows, count = seen.rows, len(seen.rows.classes)
-        if count > MOST_CLASSES:
-            msg = f"{count:,} classes make {count * (count - 1) // 2:,} pairs"
-            raise UsageProblem(msg, "use --multiclass one-vs-rest, which needs a map for each class only")
-        weights, total = np.zeros(count), 0
-        running = RunningSlices(None)
-        pairs = {
-            (str(first), str(second)): (first, second) for first, second in combinations(range(count), 2)
-        }
-        running.registry.places(pairs)
-        for block in rows.blocks():
-            weights += class_weights(count, block)
-            total += block.label.size
-            _add(running, block, pairs.values())
-        require_several(rows.classes, weights, total)
-        tables = {pairs[first, second]: table for (first, second), table in running.tables().items()}
+        classes = seen.rows.classes
         found = {
-            pair: fit_named(table, options, _named(rows.classes, pair))
-            for pair, table in tables.items()
+            pair: fit_named(table, options, _named(classes, pair))
+            for pair, table in seen.pairs.items()
             if enough(table, options.least_rows)
         }
-        return cls(rows.classes, tuple(PairMap(*pair, one) for pair, one in sorted(found.items())))
+        return cls(classes, tuple(PairMap(*pair, one) for pair, one in sorted(found.items())))
 
     def check(self, node: Node) -> None:
         """Refuse pairs of other classes, or in another order, and second maps of a pair."""
@@ -119,6 +105,28 @@ class OneVsOne(ClassRecalibrator):
                 inverse[:, second] += 1.0 / (1.0 - ahead)
             result = 1.0 / (inverse - (count - 2.0))
         return summing_to_one(result, probability)
+
+
+def pair_tables(rows: ClassRowSource, limit: int | None) -> dict[Pair, Table]:
+    """Return for each pair the share of its first class in the rows of the two, and whether it was right.
+
+    Args:
+        limit: Most distinct shares of all pairs together, as `RunningSlices` has it; None for no limit.
+    """
+    count = len(rows.classes)
+    if count > MOST_CLASSES:
+        msg = f"{count:,} classes make {count * (count - 1) // 2:,} pairs"
+        raise UsageProblem(msg, "use --multiclass one-vs-rest, which needs a map for each class only")
+    weights, total = np.zeros(count), 0
+    running = RunningSlices(limit)
+    pairs = {(str(first), str(second)): (first, second) for first, second in combinations(range(count), 2)}
+    running.registry.places(pairs)
+    for block in rows.blocks():
+        weights += class_weights(count, block)
+        total += block.label.size
+        _add(running, block, pairs.values())
+    require_several(rows.classes, weights, total)
+    return {pairs[first, second]: table for (first, second), table in running.tables().items()}
 
 
 def _named(classes: tuple[str, ...], pair: Pair) -> str:
