@@ -304,7 +304,10 @@ def _word_of(kinds: int) -> str:
 def with_fitting_scores(
     inputs: Sequence[RowSource], columns: Columns, *, input_format: InputFormat = AS_FOUND
 ) -> Columns:
-    """Return columns with the scores of the first file that fit a pattern; a pipe is looked at, not read."""
+    """Return columns with the scores of the first file that fit a pattern, of JSON those of every row.
+
+    What comes through a pipe is kept for whoever reads it.
+    """
     if not any(map(is_score_pattern, (columns.score, *columns.others))):
         return columns
     first = looked_at(inputs, input_format=input_format)
