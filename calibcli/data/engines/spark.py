@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -79,9 +80,9 @@ def _refuse_elsewhere(session: Session, address: str | None) -> None:
     except Exception:  # noqa: BLE001 - Spark Connect says in its own ways that it has none
         where = f"sc://{session.client.host}"
     # Spark Connect does not say its port, and that of Kubernetes may be written in several ways.
-    there = "k8s://" if where.startswith("k8s://") else where
-    loose = there != where or where.startswith("sc://")
-    if address is not None and not (address.startswith(there) if loose else address == there):
+    scheme, mark, _ = where.partition("://")
+    known = {"k8s": f"{scheme}{mark}.*", "sc": f"{re.escape(where)}([:/;].*)?"}.get(scheme, re.escape(where))
+    if address is not None and not re.fullmatch(known, address):
         msg = f"spark: this process has a session at {where} already, and --engine-address is {address}"
         raise UsageProblem(msg, "leave out --engine-address, or stop that session first")
 

@@ -48,8 +48,9 @@ class Connected:
         (SimpleNamespace(sparkContext=SimpleNamespace(master="local[2]")), "local[2]", "spark://host:7077"),
         (SimpleNamespace(sparkContext=SimpleNamespace(master="k8s://https://h:443")), "k8s://h:443", "yarn"),
         (Connected(), "sc://10.0.0.7:15002/;token=x", "sc://10.0.0.8:15002"),
+        (Connected(), "sc://10.0.0.7", "sc://10.0.0.77:15002"),
     ],
-    ids=["local", "kubernetes", "connect"],
+    ids=["local", "kubernetes", "connect", "longer"],
 )
 def test_a_session_that_is_there_is_taken_as_it_is(
     monkeypatch: pytest.MonkeyPatch, session: object, taken: str, refused: str
