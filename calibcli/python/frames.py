@@ -249,13 +249,18 @@ def refuse_misaligned(values: "Mapping[str, object]") -> None:
         first_name, first = indexes[0]
         if index is first or len(index) != len(first) or first.equals(index):
             continue
-        if _same_rows(first, index):
+        # Labels of any two kinds are told apart so, and missing ones are alike.
+        label = first.append(index).factorize()[0]
+        one, other = np.split(label, 2)
+        if (one == other).all():
+            continue
+        if first.is_unique and np.array_equal(np.sort(one), np.sort(other)):
             what = f"the rows of {first_name} and {name} stand in different orders, by their indexes"
         elif _is_default(first) or _is_default(index):
             continue
         else:
             what = f"{first_name} and {name} have different indexes"
-        place = int((first != index).argmax()) if first.nlevels == index.nlevels else 0
+        place = int((one != other).argmax())
         # As Python writes them: numpy's own would be np.int64(7).
         here, there = first[[place]].tolist()[0], index[[place]].tolist()[0]
         msg = f"{what}: row {place + 1} is {here!r} here and {there!r} there"
@@ -270,11 +275,6 @@ def index_of(values: Any) -> Any:  # noqa: ANN401 - the index of a Series or a f
     if isinstance(values, Mapping):
         return next((found for one in values.values() if (found := index_of(one)) is not None), None)
     return values.index if _maker(values) == "pandas" and hasattr(values, "iloc") else None
-
-
-def _same_rows(first: Any, other: Any) -> bool:  # noqa: ANN401
-    """Whether two indexes that differ hold the same labels."""
-    return bool(other.is_unique and first.is_unique and other.isin(first).all())
 
 
 def _is_default(index: Any) -> bool:  # noqa: ANN401

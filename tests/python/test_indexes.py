@@ -123,3 +123,24 @@ def test_rows_in_other_orders_are_named_as_python_writes_them(index: list[object
     score = pd.Series([0.1, 0.2, 0.3], index=index)
     with pytest.raises(calibcli.UsageProblem, match=shown):
         calibcli.measure(score, pd.Series([0, 1, 0], index=index[::-1]))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shown"),
+    [
+        ([0.0, np.nan, 2.0], [0.0, np.nan, 3.0], "row 3 is 2.0 here and 3.0 there"),
+        (
+            pd.CategoricalIndex(list("abc")),
+            pd.CategoricalIndex(list("abd")),
+            "row 3 is 'c' here and 'd' there",
+        ),
+        ([list("aab"), [1, 2, 3]], list("xyz"), "row 1 is .'a', 1. here and 'x' there"),
+    ],
+    ids=["missing", "categories", "levels"],
+)
+def test_where_indexes_differ_is_named_whatever_their_labels_are(
+    one: object, other: object, shown: str
+) -> None:
+    """A missing label is that of the same row, and labels of two kinds are told apart."""
+    with pytest.raises(calibcli.UsageProblem, match=shown):
+        brier(SCORE[:3].set_axis(one), LABEL[:3].set_axis(other))
