@@ -223,6 +223,8 @@ class Measured(Named[Estimate | ClassEstimate], Reported):
         return [line_of(key, one) for key, part in parts.items() for one in part.measures.values()]
 
     def _lacking(self, name: str) -> str:
+        if name in self.tests:
+            return f"{name!r} is a test: its p-value is in .tests[{name!r}]"
         return f"{name!r} was not measured; there are {', '.join(self.measures)}"
 
 

@@ -145,3 +145,5 @@ def test_a_result_can_be_copied_and_pickled() -> None:
         _ = report.brier
     with pytest.raises(KeyError, match="there are ece"):
         report["brier"]
+    with pytest.raises(KeyError, match="'ks' is a test"):
+        calibcli.measure([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])["ks"]
