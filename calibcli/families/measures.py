@@ -41,7 +41,7 @@ _LOG_SUM = "Log loss = MCB - DSC + UNC exactly."
 _CORP_NONE = """None: the isotonic fit follows the noise, so even calibrated scores have a miscalibration
     above 0. Compare the value with "by chance"."""
 _CORP_ASSUMES = """Rows are independent and held out; rates do not fall where scores rise. "By chance" is the
-    range over 100 draws of labels from the scores, above 20,000 rows on 16,384 sub-cells of the scores.
+    range over 100 draws of labels from the scores, above 20,000 rows on 16,384 cells of as many scores each.
     Scores that do not fit in memory are rounded to a grid, each cell one score."""
 _CORP_PAPER = "Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8)."
 

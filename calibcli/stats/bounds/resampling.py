@@ -118,34 +118,26 @@ def label_draws(
     return LabelDraws(cells, blocks)
 
 
-def draw_cells(table: Table, partitions: Sequence[Indices], *, sub_cells: int = _SUB_CELLS) -> DrawCells:
+def draw_cells(table: Table, partitions: Sequence[Indices]) -> DrawCells:
     """Return the cells for drawing labels: the table's own up to 20,000 rows, else sub-cells nested in the
-    bins.
-
-    Args:
-        partitions: Starts of the bins of every partition that statistics will use.
-        sub_cells: About how many sub-cells there are by number of rows.
+    bins of every partition that statistics will use.
     """
     if _few_cells(table):
         return _own_cells(table)
-    starts = sub_cell_starts(table, partitions, sub_cells=sub_cells)
+    starts = sub_cell_starts(table, partitions)
     rows = segment_sums(table.rows, starts)
     score = segment_sums(table.rows * table.score, starts) / rows
     return DrawCells(np.minimum(score, 1.0), rows, starts, coarsened=True)
 
 
 def sub_cell_starts(
-    table: Table,
-    partitions: Sequence[Indices] = (),
-    *,
-    sub_cells: int = _SUB_CELLS,
-    moment: Floats | None = None,
+    table: Table, partitions: Sequence[Indices] = (), *, moment: Floats | None = None
 ) -> Indices:
     """Return starts of cells nested in the bins, with as many rows each,
     none wider than a quarter in log odds.
     """
     reached = np.cumsum(table.rows)
-    count = max(1, sub_cells - sum(part.size for part in partitions))
+    count = max(1, _SUB_CELLS - sum(part.size for part in partitions))
     ranks = np.arange(1, count) / count * reached[-1]
     cuts = [np.searchsorted(reached, ranks) + 1]
     cuts.append(np.searchsorted(table.score, 1.0 / (1.0 + np.exp(-_LOG_ODDS)), side="right"))

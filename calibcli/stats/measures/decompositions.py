@@ -224,7 +224,7 @@ def _interval(
     return replace(root, lower=lower, upper=upper), hidden_words(sums, root)
 
 
-_DRAWS, _SUB_CELLS = 100, 16_384
+_DRAWS, _CELLS = 100, 16_384
 
 _NO_CORP_INTERVAL = "no interval: the isotonic fit follows the noise"
 
@@ -342,7 +342,9 @@ def _if_calibrated(table: Table, score: _Score, *, generator: np.random.Generato
 
     The mean of the Brier score's uncertainty is exact: r (1 - r) less the variance of the rate.
     """
-    cells = draw_cells(table, [], sub_cells=_SUB_CELLS)
+    # As many scores in each, whatever rows they have: what gathering them costs is told by their number.
+    count = min(_CELLS, table.distinct)
+    cells = draw_cells(table, [-(-np.arange(count + 1) * table.distinct // count)])
     weight, losses = cells.rows.astype(np.float64), score.loss(cells.score, cells.score, cells.score)
     parts = []
     for block in calibrated_positives(cells, draws=_DRAWS, generator=generator):

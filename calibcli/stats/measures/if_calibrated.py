@@ -287,8 +287,16 @@ def _of_normal_noise(
     norms = of_size(mean, variance_of_norm(series, gathered, bandwidth=bandwidth) / rows**2)
     # Where both ends of the range of the norm equal the bandwidth, by the power that the norm goes with.
     power = min(max(math.log(other / mean) / math.log(0.7), -0.5), 0.0)
-    low, high = (bandwidth * (end / length / bandwidth) ** (1.0 / (1.0 - power)) for end in norms)
-    return length * bandwidth, (length * min(low, 1.0), length * min(high, 1.0))
+
+    def met(norm: float) -> float:
+        at = float(bandwidth * (norm / length / bandwidth) ** (1.0 / (1.0 - power)))
+        if at < kernel.LEAST_BANDWIDTH:
+            # What is not resolved counts as the norm at the finest bandwidth.
+            return float(norm * (kernel.LEAST_BANDWIDTH / bandwidth) ** power)
+        return length * min(at, 1.0)
+
+    value = mean if bandwidth == kernel.LEAST_BANDWIDTH else length * bandwidth
+    return value, (met(norms[0]), met(norms[1]))
 
 
 def mean_spread(series: kernel.CosineSeries, variance: Floats, *, bandwidth: float) -> float:

@@ -126,6 +126,23 @@ def test_one_in_twenty_lies_beyond_either_end(world: str, rows: int, most: int) 
             assert below + above >= 2, name
 
 
+def test_ranges_hold_where_some_scores_have_far_more_rows_than_others() -> None:
+    """Most calibrated labels lie in them: of scores in cells, and of errors below what bandwidths resolve."""
+    names = (M.BRIER_MCB, M.LOG_LOSS_DSC, M.SMECE, M.SMECE_LOGIT)
+    rng = np.random.default_rng(7)
+    score, rows = np.linspace(0.46, 0.49, 1_200), np.ones(1_200, np.int64)
+    rows[[600, -1]] = 10**7, 10**9
+    table = ScoreTable(score, rows, rng.binomial(rows, score))
+    expected = measured(table, drawn=True, names=names)
+    labels = [ScoreTable(score, rows, rng.binomial(rows, score)) for _ in range(20)]
+    found = [measured(one, drawn=False, names=names) for one in labels]
+    for name, one in expected.items():
+        assert one.null is not None
+        assert one.null_range is not None
+        for middle in (one.null, np.median([each[name].value for each in found])):
+            assert one.null_range[0] < middle < one.null_range[1], name
+
+
 def test_noise_that_labels_do_not_show_is_not_taken_away() -> None:
     """Labels that are all as sure scores say have no spread: the value is the gap, and no range is given."""
     score = np.repeat([1e-5, 1.0 - 1e-5], 20)
