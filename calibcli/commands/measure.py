@@ -363,7 +363,8 @@ def _curve(
     points = binned_curve(table, bins=bins, confidence=None if options.brief else options.confidence)
     if smece is None or not options.complete:
         return ReliabilityCurve(PlotKind.BINNED, points, None, options.confidence)
-    drawn = partial(_smooth_curves, table, options, float(smece.details["bandwidth"]))
+    # What was worked out for the table is not kept with it.
+    drawn = partial(_smooth_curves, replace(table), options, float(smece.details["bandwidth"]))
     return ReliabilityCurve(PlotKind.SMOOTH, points, None, options.confidence, drawn=drawn)
 
 

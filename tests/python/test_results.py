@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from calibcli.names import ReportFormat
 from calibcli.python.problems import said
 from calibcli.show import text_of
 from calibcli.stats.curves.reliability import SmoothCurve, smooth_curve
-from calibcli.stats.table.grid import Table
+from calibcli.stats.table.grid import GridTable, Table
 from html_pages import HOSTILE_GROUPS
 from same_rows import drawn_rows
 
@@ -90,6 +91,15 @@ def test_many_scores_are_measured_as_few_are(monkeypatch: pytest.MonkeyPatch) ->
     assert first.drawn is not None
     assert all(one is not None and one.drawn is None for one in groups)
     assert many.to_json() == few.to_json()
+
+
+def test_a_curve_that_waits_holds_the_counts_of_a_table_alone() -> None:
+    """What was worked out for its cells took as much again, for as long as the result was kept."""
+    curve = calibcli.measure(*TWO, memory="1K").report.curve
+    assert curve is not None
+    table = curve.drawn.args[0]  # type: ignore[union-attr]
+    assert isinstance(table, GridTable)
+    assert vars(table).keys() == {one.name for one in fields(table)}
 
 
 class Tags(html.parser.HTMLParser):
