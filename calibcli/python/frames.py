@@ -250,7 +250,10 @@ def refuse_misaligned(values: "Mapping[str, object]") -> None:
         if index is first or len(index) != len(first) or first.equals(index):
             continue
         # Labels of any two kinds are told apart so, and missing ones are alike.
-        label = first.append(index).factorize()[0]
+        pair = [first, index]
+        if (first.dtype, first.nlevels) != (index.dtype, index.nlevels):
+            pair = [one.to_flat_index().astype(object) for one in pair]
+        label = pair[0].append(pair[1]).factorize()[0]
         one, other = np.split(label, 2)
         if (one == other).all():
             continue

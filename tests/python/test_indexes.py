@@ -135,8 +135,14 @@ def test_rows_in_other_orders_are_named_as_python_writes_them(index: list[object
             "row 3 is 'c' here and 'd' there",
         ),
         ([list("aab"), [1, 2, 3]], list("xyz"), "row 1 is .'a', 1. here and 'x' there"),
+        (
+            [list("aab"), [1, 2, 3]],
+            [list("aab"), [1, 2, 3], [0, 0, 0]],
+            "row 1 is .'a', 1. here and .'a', 1, 0.",
+        ),
+        (pd.date_range("2024", periods=3), [np.nan] * 3, "row 1 is Timestamp.* here and nan there"),
     ],
-    ids=["missing", "categories", "levels"],
+    ids=["missing", "categories", "levels", "more levels", "dates"],
 )
 def test_where_indexes_differ_is_named_whatever_their_labels_are(
     one: object, other: object, shown: str
