@@ -583,14 +583,15 @@ def _is_small(fragments: list[Fragment]) -> bool:
         return False
 
 
-# What hints offer where one option more is enough; commands of their own are no options of `measure`.
-_REPAIRS = re.compile(r"--(positive|scale|on-missing|on-range|decimal) ('[^']*'|[^\s,:;]+|,)")
-_COMMANDS = re.compile(r"`[^`]*`")
+# What hints offer where one option more is enough: of `measure`, with a value as the shell quotes it.
+_REPAIRS = re.compile(
+    r"(?<!`apply )--(positive|scale|on-missing|on-range|decimal) ((?:'[^']*'|\"'\")+|\S*[^\s,:;]|,)"
+)
 
 
 def _offered(hint: str | None) -> list[tuple[str, str]]:
     """Return the options of `measure` that a hint offers, with their values."""
-    return _REPAIRS.findall(_COMMANDS.sub("", hint or ""))
+    return _REPAIRS.findall(hint or "")
 
 
 def _read(path: str, columns: Columns, form: InputFormat) -> "Gathered":

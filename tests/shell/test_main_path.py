@@ -491,6 +491,15 @@ def test_inspect_says_every_note_as_json(run: Run, tmp_path: Path) -> None:
     assert note == "; ".join(notes)
 
 
+@pytest.mark.parametrize("label", ["it's", "yes:1", "a,b", "`id`", "-1", "$HOME"])
+def test_inspect_types_labels_as_they_are(run: Run, tmp_path: Path, label: str) -> None:
+    """Whatever marks of a sentence or of a shell they hold; a part of one was typed."""
+    path = tmp_path / "rows.csv"
+    path.write_text(f'score,label\n0.5,"{label}"\n0.7,"{label}"\n0.2,no\n')
+    shown = run("inspect", path, "--json", code=0).document["suggestion"]
+    assert run(*shlex.split(shown)[1:], "--json", code=0).document["input"]["positive"] == label
+
+
 @pytest.mark.parametrize(
     ("names", "score"), [("prob_0,prob_1", "prob_1"), ("p_event,p_none", "p_event"), ("p_cat,p_dog", "p_dog")]
 )
