@@ -173,6 +173,8 @@ _checked: dict[str, _Seen] = {}
 
 def place_of(path: str) -> str:
     """Return what all names of one output share, whether or not it is there yet."""
+    if objects.is_object(path):
+        return objects.object_name(path)
     with suppress(ValueError):  # a name that no file can have, which is said where it is opened
         return path if path == STDOUT else os.path.realpath(path)
     return path
@@ -201,7 +203,7 @@ def refuse_existing(path: str | Path, *, force: bool, inputs: Iterable[str | Pat
         msg = "the name of the output is empty"
         raise OutputProblem(msg, "name a file, or - for standard output")
     if objects.is_object(name):
-        if name in {str(other) for other in inputs}:
+        if place_of(name) in {place_of(str(other)) for other in inputs}:
             raise _is_input(name)
         _checked[name] = _Seen(name, objects.refuse_existing_object(name, force=force))
         return

@@ -103,6 +103,7 @@ def test_existing_outputs_are_refused_before_reading(tmp_path: Path) -> None:
     cases = [
         (old, False, [], "exists already", "pass --force to replace it"),
         (tmp_path / "link.txt", True, [old], "is also an input", "never overwrites its input"),
+        ("GS://preds/old.csv?x=1", True, ["gcs://preds/old.csv"], "is also an input", "never overwrites"),
         (tmp_path, True, [], "is a directory", "name a file in it"),
         (f"{tmp_path}/new/", False, [], "is the name of a directory", "name a file in it"),
         (tmp_path / "no" / "a.txt", True, [], "there is no directory", "create it first"),
