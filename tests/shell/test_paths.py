@@ -248,8 +248,6 @@ def test_a_file_with_another_separator_is_inspected_from_a_pipe(run: Run) -> Non
     [
         ["segments", "PIPE", "-s", "a", "-s", "b", "-y", "label", "--on", "c"],
         ["compare", "PIPE", "-s", "a", "-s", "b", "-y", "label", "--by", "c"],
-        ["drift", "PIPE", "t.csv", "-s", "a", "--on", "c", "--sort", "score"],
-        ["drift", "t.csv", "PIPE", "-s", "a", "--on", "c", "--sort", "score"],
         ["verify", "PIPE", "-s", "a", "-y", "label", "--max-ece", ".5", "--by", "c", "--state", "s.json"],
     ],
     ids=" ".join,
@@ -267,6 +265,18 @@ def test_rows_that_are_read_more_than_once_come_through_no_pipe(
         said = refused(run(*line, stdin=content), 2)
         shown = "fifo" if name == "fifo" else "standard input"
         assert said.startswith(f"error: {shown} can be read once, and "), said
+
+
+@pytest.mark.parametrize("words", [["-", "t.csv"], ["t.csv", "-"]], ids=" ".join)
+def test_old_or_new_rows_of_drift_come_through_a_pipe(run: Run, tmp_path: Path, words: list[str]) -> None:
+    """They are read once, sorted by their scores or not."""
+    path, content = tmp_path / "t.csv", "a,c\n0.25,y\n0.75,x\n"
+    path.write_text(content)
+    named = [str(path) if word == "t.csv" else word for word in words]
+    ended = run(
+        "drift", *named, "-s", "a", "--on", "c", "--sort", "score", "--json", stdin=content.encode(), code=0
+    )
+    assert [level["where"] for level in ended.document["columns"][1]["levels"]] == ["c = y", "c = x"]
 
 
 @pytest.mark.parametrize(
