@@ -163,15 +163,16 @@ class LeastSeen:
 
     Probabilities are taken as they are while none is 0. Where one is, what it stands for is not known, and
     all below 2^-53 are taken for that. Those made of logits are 0 where classes are ruled out, or far apart:
-    they are taken for the least there is, unless a row is of such a class, which would outweigh all others.
+    they are taken for the least there is. Rows of classes that were ruled out would outweigh all others: they
+    are told by this, that of rows of classes below 2^-53 more than three in four are of classes of 0.
 
     Args:
-        given: What smaller ones are taken for while no row is of a class of 0, or None.
+        given: What smaller ones are taken for while few rows are of a class of 0, or None.
     """
 
     def __init__(self, given: float | None) -> None:
         self._given, self._zeros, self._zero_rows, self._small, self._small_rows = given, 0, 0, 0, 0
-        self._missed = 0
+        self._missed = self._unlikely = 0
 
     def add(self, block: ClassBlock) -> None:
         some = block.probability
@@ -184,11 +185,13 @@ class LeastSeen:
         self._small_rows += int(times[small > 0].sum())
         self._zeros += int(zeros @ times)
         self._zero_rows += int(times[zeros > 0].sum())
-        self._missed += int(times[some[np.arange(block.label.size), block.label] < least].sum())
+        own = some[np.arange(block.label.size), block.label]
+        self._missed += int(times[own < least].sum())
+        self._unlikely += int(times[own < LEAST_BESIDE_ZERO].sum())
 
     @property
     def _limited(self) -> bool:
-        return bool(self._zeros if self._given is None else self._missed)
+        return self._zeros > 0 if self._given is None else 4 * self._missed > 3 * self._unlikely
 
     @property
     def least(self) -> float:

@@ -170,6 +170,19 @@ def test_a_row_of_a_class_that_logits_rule_out_does_not_outweigh_all_others(scal
     assert kept.predict(logits)[shares == 0.0].max() < 1e-100
 
 
+def test_logits_that_are_far_apart_rule_out_nothing() -> None:
+    """One temperature makes them right again: few rows are of a class that is 0, and many of small ones."""
+    rng = np.random.default_rng(1)
+    logits = 3.0 * rng.normal(size=(4_000, 3))
+    logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    label = (np.exp(logits).cumsum(axis=1) > rng.random((4_000, 1))).argmax(axis=1)
+    own = 200.0 * (logits.max(axis=1) - logits[np.arange(4_000), label])
+    assert np.count_nonzero(own > 745.0) > 5
+    found = calibcli.fit(200.0 * logits, label, scale="logit").predict(200.0 * logits)
+    lost = -np.log(found[np.arange(4_000), label]).mean() + logits[np.arange(4_000), label].mean()
+    assert lost < 0.01
+
+
 @pytest.mark.parametrize("method", OF_ALL)
 def test_a_percentage_of_0_is_a_probability_of_0(method: ClassMethod) -> None:
     """It is no logit so far below another that it rounds to 0: such a class that is right costs 744."""
