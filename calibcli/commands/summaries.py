@@ -79,7 +79,7 @@ def summaries_in(inputs: Sequence[RowSource]) -> tuple[str, ...]:
     found = [is_summary(path) for path in inputs]
     if any(found) and not all(found):
         one, other = inputs[found.index(True)], inputs[found.index(False)]
-        msg = f"{one} is a summary of rows, and {other} holds rows"
+        msg = f"{one} is a summary of rows, and {other} is none"
         raise UsageProblem(msg, "summarise both with `calibcli measure --summary-out`, or name files of rows")
     return tuple(map(str, inputs)) if any(found) else ()
 
@@ -257,7 +257,8 @@ def _refuse_other_columns(path: str, columns: Columns, whole: TableDocument) -> 
         ("--weight", columns.weight, source.weight),
     ):
         if said is not None and folded(said) != folded(there or ""):
-            msg = f"{path} is a summary of {option[2:]} {there!r}, and {option} names {said!r}"
+            has = f"without a {option[2:]}" if there is None else f"of {option[2:]} {there!r}"
+            msg = f"{path} is a summary {has}, and {option} names {said!r}"
             raise UsageProblem(msg, f"leave out {option}")
     if columns.several is not None or columns.rows != ALL_ROWS:
         msg = f"{path} is a summary: its rows can no longer be selected, or read as several classes"
