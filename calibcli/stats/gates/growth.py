@@ -13,7 +13,7 @@ from calibcli.stats.gates.any_time import Epoch
 from calibcli.stats.gates.cells import Sums, sums_of
 from calibcli.stats.gates.state import Batch, Fingerprints, GateState, differences
 from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing
-from calibcli.stats.table.grid import Table, grid_of
+from calibcli.stats.table.grid import MOST_ROWS_IN_A_CELL, Table, grid_of
 from calibcli.values import dataclass, replace
 
 
@@ -119,8 +119,8 @@ def chance_of_twin(table: Table) -> float:
     total = table.total_rows
     if not total:
         return 1.0
-    if isinstance(table, ScoreTable) and not table.weighted:
-        # Of cells, as a digest is, so that memory changes no digit.
+    if isinstance(table, ScoreTable) and not table.weighted and total <= MOST_ROWS_IN_A_CELL:
+        # Of cells, as a digest is, so that memory changes no digit; of more rows a cell may hold too many.
         table = grid_of(table)
     sizes, times = np.unique(
         np.concatenate((table.positive_rows, table.rows - table.positive_rows)), return_counts=True

@@ -231,7 +231,7 @@ class Counting:
 # shard and number of workers gives the same bits.
 UNIT = float(1 << 52)
 
-_MOST_ROWS_IN_A_CELL = 1_000_000_000
+MOST_ROWS_IN_A_CELL = 1_000_000_000
 
 
 # Without slots, so that the means are computed once; pickles hold the columns alone.
@@ -254,9 +254,9 @@ class GridTable(Arrays):
     def __post_init__(self) -> None:
         super().__post_init__()
         # Rows that sit on the cell's edge add nothing to its sums, so any number of them is safe.
-        many = np.flatnonzero(self.rows > _MOST_ROWS_IN_A_CELL)
+        many = np.flatnonzero(self.rows > MOST_ROWS_IN_A_CELL)
         if self.below_positive[many].any() or self.below_negative[many].any():
-            msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows have nearly the same score"
+            msg = f"more than {MOST_ROWS_IN_A_CELL:,} rows have nearly the same score"
             raise InputProblem(msg, "pass --exact, or measure the input in parts")
 
     @property

@@ -99,6 +99,9 @@ def test_the_chance_of_a_twin_is_an_upper_bound() -> None:
     # A panel whose scores stay as they are has no default in two months out of many.
     panel = ScoreTable(np.linspace(0.001, 0.002, 300), np.ones(300, np.int64), np.zeros(300, np.int64))
     assert chance_of_twin(panel) > 0.5
+    # More rows than a cell of a grid may hold.
+    many = ScoreTable(np.array([0.3123456]), np.array([2_000_000_000]), np.array([600_000_000]))
+    assert chance_of_twin(many) < 1e-4
 
 
 def test_rows_known_by_their_identity_are_left_out() -> None:
