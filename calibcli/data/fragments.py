@@ -306,13 +306,14 @@ def with_fitting_scores(
 ) -> Columns:
     """Return columns with the scores of the first file that fit a pattern, of JSON those of every row.
 
-    What comes through a pipe is kept for whoever reads it.
+    What comes through a pipe is kept for whoever reads it. Where rows are limited the rest is not read.
     """
     if not any(map(is_score_pattern, (columns.score, *columns.others))):
         return columns
     first = looked_at(inputs, input_format=input_format)
     reader = reader_of(first)
-    own = dict(reader.whole_kinds()) | dict(kinds_as_read(first, reader.header()))
+    whole = reader.whole_kinds() if columns.rows.limit is None else ()
+    own = dict(whole) | dict(kinds_as_read(first, reader.header()))
     if first.format.is_csv and set(own.values()) == {"text"}:
         # Nobody has looked: whoever reads the rows says what is no number.
         own = dict.fromkeys(own, "number")

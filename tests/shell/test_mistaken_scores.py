@@ -465,6 +465,9 @@ def test_a_pattern_finds_scores_that_stand_in_later_rows_alone(run: Run, tmp_pat
     found = run("measure", path, *words, code=0).out
     assert "values are missing in 'fc_b' (15,000)" in found
     assert "'fc_note' fits the pattern and is left out: it holds text" in found
+    # What is beyond a limit is not read, and of no matter.
+    path.write_text(path.read_text() + "\n{")
+    assert run("measure", path, *words, "--limit", "1000", code=0).out.startswith("The Brier score")
     first, further = tmp_path / "first.jsonl", tmp_path / "further.jsonl"
     first.write_text("\n".join(f"{one}}}" for one in lines[:20]))
     further.write_text("\n".join(more[:20]))
