@@ -258,7 +258,8 @@ class MeasureName(Explained):
             multiplication by exp(-σ²π²k²/2). Its value and bandwidth are the same number. Bandwidths below
             1.7e-4 are not resolved. Where the solution lies below, the norm at 1.7e-4 is shown, which is at
             most the solution, and that is said. "By chance" is the range of bandwidths at which the norm of
-            labels drawn from the scores equals the bandwidth.
+            labels drawn from the scores equals the bandwidth; with --bandwidth that of the norm, by 400
+            draws, or by a formula where scores stretch over more than 200 bandwidths.
         Interval: Finite-sample; the upper end for the population, the lower end for these very scores. Upper
             end: ∫|R_σ| is the largest E[r (K_σ s)(f)] over |s| ≤ 1. The best s at a fixed σ is a fixed
             function, so bets on r times it need no union. The norm does not increase with σ. So the least σ
@@ -359,7 +360,7 @@ class MeasureName(Explained):
     SMCE = "smce", Facts(Home.DISTANCE), """
         smooth calibration error
         The largest average of label - score, weighted by any smooth function of the score.
-        Reading: 0 is perfect, and calibrated scores show more than 0 too: compare the value with "by chance".
+        Reading: 0 is perfect, and calibrated scores show more than 0 too, here without a range "by chance".
         Estimand: Smooth calibration error: the largest E[r w(f)] over functions w into [-1, 1] of slope at
             most 1, r = y - f.
         Estimator: That of the rows at hand, (1/n) max Σ_i r_i w(f_i), exactly, by dynamic programming over

@@ -121,6 +121,9 @@ MANY_EVENTS = 20.0
 # So many cells in a bandwidth are enough, and so many bandwidths on either side of a score.
 _RESOLVED, _FAR = 20, 4.0
 
+# A stretch of so many bandwidths is cheap to draw labels on.
+_FEW_WIDTHS = 200.0
+
 # Where labels are drawn a bandwidth is found to a hundredth, and then by one more step that is not checked.
 _NEAR = 0.01
 
@@ -164,16 +167,26 @@ def expected_smece_along(table: Table, places: Floats, *, length: float) -> Refe
     return _of_normal_noise(places, variance, rows=table.total_rows, length=length)
 
 
-def expected_norm(table: Table, bandwidth: float) -> Reference:
-    """Return the same for the smoothed norm at a fixed bandwidth."""
+def expected_norm(table: Table, bandwidth: float, *, seed: int = DEFAULT_SEED) -> Reference:
+    """Return the same for the smoothed norm at a fixed bandwidth; nothing where rows are weighted.
+
+    By draws of labels, but where the bandwidth is narrow beside the stretch on which scores lie: the formula
+    leaves out how the ends reflect what places have in common, and knows no norm that few places settle.
+    """
     variance = open_variance(table)
-    if table.weighted or 0.0 < variance.sum() < MANY_EVENTS:
+    if table.weighted:
+        return UNKNOWN
+    if not variance.any():
+        return 0.0, (0.0, 0.0)
+    length = _without_gaps(table.score[variance > 0.0], 4.0 * _FAR * bandwidth)[1]
+    if length <= _FEW_WIDTHS * bandwidth:
+        drawn = _DrawnNorms.of(table, bandwidth, stream(seed, Purpose.SMECE_NULL))
+        return of_draws(drawn.at(bandwidth))
+    if variance.sum() < MANY_EVENTS:
         return UNKNOWN
     cells = kernel.in_cells(table.score, variance)
     series, rows = kernel.cosine_series_of_cells(cells), table.total_rows
     mean = math.sqrt(2.0 / math.pi) * mean_spread(series, cells, bandwidth=bandwidth) / rows
-    if mean == 0.0:
-        return 0.0, (0.0, 0.0)
     return mean, of_size(mean, variance_of_norm(series, cells, bandwidth=bandwidth) / rows**2)
 
 

@@ -387,7 +387,7 @@ MEASURES: if_calibrated.Measures = {
             table,
             settings.bandwidth,
             confidence=settings.confidence_of(name),
-            null=if_calibrated.expected_norm(table, settings.bandwidth),
+            null=if_calibrated.expected_norm(table, settings.bandwidth, seed=settings.seed),
         )
     ),
     **dict.fromkeys(

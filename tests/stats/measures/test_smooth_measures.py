@@ -655,14 +655,15 @@ def test_norm_falls_with_the_bandwidth_and_meets_smece_at_its_own(rows: list[tup
     assert all(a >= b - 1e-9 for a, b in itertools.pairwise(values))
 
 
-def test_by_chance_at_a_bandwidth_is_that_of_drawn_labels() -> None:
-    """The mean and nine tenths of norms of labels that follow the scores."""
+@pytest.mark.parametrize(("bandwidth", "other"), [(0.003, 2.0), (0.05, 2.0), (0.05, 60.0), (1.0, 2.0)])
+def test_by_chance_at_a_bandwidth_is_that_of_drawn_labels(bandwidth: float, other: float) -> None:
+    """The mean and nine tenths of norms of such labels, also where kernels are wide or at an end."""
     rng = np.random.default_rng(4)
-    score = rng.beta(1.0, 2.0, 3_000)
-    drawn = [
-        smooth_error_at(ScoreTable.from_rows(score, rng.random(3_000) < score), 0.05, confidence=None).value
-        for _ in range(200)
-    ]
-    mean, (low, high) = expected_norm(ScoreTable.from_rows(score, score > 0.5), 0.05)
-    assert mean == pytest.approx(np.mean(drawn), rel=0.05)
-    assert np.mean([low <= one <= high for one in drawn]) == pytest.approx(0.9, abs=0.06)
+    score = rng.beta(1.0, other, 3_000)
+    labels = [ScoreTable.from_rows(score, rng.random(3_000) < score) for _ in range(400)]
+    drawn = np.array([smooth_error_at(one, bandwidth, confidence=None).value for one in labels])
+    mean, within = expected_norm(ScoreTable.from_rows(score, score > 0.5), bandwidth)
+    assert mean == pytest.approx(drawn.mean(), rel=0.06)
+    assert within is not None
+    for beyond in (drawn < within[0], drawn > within[1]):
+        assert beyond.mean() == pytest.approx(0.05, abs=0.03)
