@@ -151,7 +151,10 @@ def expected_smece(table: Table, *, generator: np.random.Generator) -> Reference
     if not variance.any():
         return 0.0, (0.0, 0.0)
     if variance.sum() >= MANY_EVENTS:
-        return _of_normal_noise(table.score, variance, rows=table.total_rows)
+        found = _of_normal_noise(table.score, variance, rows=table.total_rows)
+        # What is below the finest bandwidth it sees at few places, or at an end where all scores lie.
+        if found[0] >= kernel.LEAST_BANDWIDTH or not _on_few_widths(table, kernel.LEAST_BANDWIDTH):
+            return found
     return _of_drawn_labels(table, generator)
 
 
@@ -178,8 +181,7 @@ def expected_norm(table: Table, bandwidth: float, *, seed: int = DEFAULT_SEED) -
         return UNKNOWN
     if not variance.any():
         return 0.0, (0.0, 0.0)
-    length = _without_gaps(table.score[variance > 0.0], 4.0 * _FAR * bandwidth)[1]
-    if length <= _FEW_WIDTHS * bandwidth:
+    if _on_few_widths(table, bandwidth):
         drawn = _DrawnNorms.of(table, bandwidth, stream(seed, Purpose.SMECE_NULL))
         return of_draws(drawn.at(bandwidth))
     if variance.sum() < MANY_EVENTS:
@@ -274,6 +276,12 @@ def _without_gaps(score: Floats, widest: float) -> tuple[Floats, float]:
     gaps[[0, -1]] = np.minimum(gaps[[0, -1]], 0.5 * widest)
     places = np.cumsum(gaps)
     return places[:-1], float(places[-1])
+
+
+def _on_few_widths(table: Table, bandwidth: float) -> bool:
+    """Whether the stretch on which labels are open is short in bandwidths, so that drawing them is cheap."""
+    score = table.score[open_variance(table) > 0.0]
+    return _without_gaps(score, 4.0 * _FAR * bandwidth)[1] <= _FEW_WIDTHS * bandwidth
 
 
 def _norm(values: Floats) -> Floats:

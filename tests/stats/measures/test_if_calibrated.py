@@ -16,6 +16,7 @@ from calibcli.stats.bounds import Interval
 from calibcli.stats.measures import Estimate, measure_named
 from calibcli.stats.measures.classes.binned import Moments
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings, of_mean, of_moments, of_size
+from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.bins import binned, bins_of
 from score_rows import scored_table
@@ -141,6 +142,18 @@ def test_ranges_hold_where_some_scores_have_far_more_rows_than_others() -> None:
         assert one.null_range is not None
         for middle in (one.null, np.median([each[name].value for each in found])):
             assert one.null_range[0] < middle < one.null_range[1], name
+
+
+def test_range_of_smece_holds_where_all_scores_lie_at_an_end() -> None:
+    """Nearer to 0 than the finest bandwidth is wide, with enough events for the formula of many rows."""
+    rng = np.random.default_rng(1)
+    score, rows = np.array([2e-5, 5e-5]), np.full(2, 2_000_000)
+    tables = [ScoreTable(score, rows, rng.binomial(rows, score)) for _ in range(400)]
+    ends = measured(tables[0], drawn=True, names=(M.SMECE,))[M.SMECE].null_range
+    assert ends is not None
+    found = np.array([smooth_ece(one, confidence=None).value for one in tables])
+    for beyond in (found < ends[0], found > ends[1]):
+        assert beyond.mean() == pytest.approx(0.05, abs=0.03)
 
 
 def test_noise_that_labels_do_not_show_is_not_taken_away() -> None:
