@@ -19,8 +19,8 @@ unexport PYTHONDONTWRITEBYTECODE
 install = @echo "installing $(1) into $(VENV)"; \
 	if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(PYTHON) --editable '$(1)'; \
 	else $(PYTHON) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m ensurepip >/dev/null; \
-	$(PYTHON) -m pip install --quiet --no-compile 'pip>=25' 2>/dev/null; \
-	$(PYTHON) -m pip install --quiet --no-compile --editable '$(1)'; fi
+	$(PYTHON) -m pip install --quiet --quiet --no-compile 'pip>=25' 2>/dev/null; \
+	$(PYTHON) -m pip install --quiet --quiet --no-compile --editable '$(1)'; fi
 
 .DEFAULT_GOAL := help
 .PHONY: help dev test tests test-system test-oldest lint docs site claims laws coverage bench fits segments measures classes kumar kumar-classes agreement gallery pictures demo fuzz faults clean

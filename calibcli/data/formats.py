@@ -176,7 +176,7 @@ def keeps_ascii(encoding: str | None) -> bool:
     if encoding is None:
         return True
     # Behind such an escape ISO 2022 has letters of two bytes each.
-    ascii_bytes = bytes(range(128)) + b"\x1b$BA1"
+    ascii_bytes = bytes(range(128)) + b"\x1b$B!!"
     try:
         return ascii_bytes.decode(encoding) == ascii_bytes.decode("ascii") and all(
             len(bytes((byte, 65)).decode(encoding, "replace")) == 2 for byte in range(256)
