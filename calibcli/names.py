@@ -266,6 +266,9 @@ DEFAULT_LP_POWER, MOST_LP_POWER = 2.0, 100.0
 
 STDOUT = "-"
 
+# What rows without a value are called, as a group or a value of a column: they come last.
+MISSING = "(missing)"
+
 # What `apply` calls the column that it adds, unless it is told otherwise.
 NEW_COLUMN = "calibrated"
 

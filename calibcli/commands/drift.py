@@ -13,7 +13,7 @@ from calibcli.data.columns import alike_notes
 from calibcli.data.files import same_file, shown_path
 from calibcli.data.tally import NOTHING, TWICE, GatherRequest
 from calibcli.errors import IdleOption, UsageProblem
-from calibcli.names import GroupOrder, Purpose, WeightMeaning
+from calibcli.names import MISSING, GroupOrder, Purpose, WeightMeaning
 from calibcli.options.numerals import by_name, by_time, in_order
 from calibcli.options.rows import Columns, RowRequest, RowsInMemory, RowSource
 from calibcli.options.segmenting import DriftCutting, DriftOptions
@@ -23,7 +23,7 @@ from calibcli.stats.bounds import holm
 from calibcli.stats.measures.drift import Chance, Shift, shift_of
 from calibcli.stats.numerics import Floats, stream
 from calibcli.stats.table.grid import GridTable, Table, cell_and_edge, upper_edge
-from calibcli.stats.table.levels import LEAST_ROWS_EACH, MISSING, OTHER, Levels, Mixed, RunningValues
+from calibcli.stats.table.levels import LEAST_ROWS_EACH, OTHER, Levels, Mixed, RunningValues
 from calibcli.values import replace
 
 # Scores of so few different values are grades, compared one by one.

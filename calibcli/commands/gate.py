@@ -16,7 +16,6 @@ from calibcli.commands.through_maps import outputs_through
 from calibcli.data.columns import ResolvedColumns, listing
 from calibcli.data.fields import on_scale
 from calibcli.data.files import InputFile, file_word, found_in, refuse_read_once, shown_path
-from calibcli.data.groups import MISSING
 from calibcli.data.pipes import STDIN
 from calibcli.data.tally import GatherRequest
 from calibcli.documents.artifact import Artifact, ClassArtifact, read_artifact, read_class_artifact
@@ -26,6 +25,7 @@ from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
     DEFAULT_CONFIDENCE,
+    MISSING,
     Binning,
     Bound,
     DataFormat,

@@ -16,12 +16,12 @@ from calibcli.commands.slices import Group, gather_request_of, level_of, views_o
 from calibcli.commands.two_tables import Seen, difference_over_clusters, differences, measured_alone
 from calibcli.data.columns import alike_notes
 from calibcli.data.files import refuse_read_once
-from calibcli.data.groups import MISSING
 from calibcli.data.tally import GatherRequest
 from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
     DEFAULT_LEAST_ROWS,
+    MISSING,
     Binning,
     ClassMeasure,
     MeasureName,

@@ -18,14 +18,12 @@ from calibcli.data import arrays
 from calibcli.data.arrays import Column
 from calibcli.data.faults import Fault, FaultKind, Findings, Places
 from calibcli.data.row_ids import Identities, first_respelled, was_renamed
+from calibcli.names import MISSING
 from calibcli.options.numerals import Spelling, is_respelled, number_name, number_of, usual_name
 from calibcli.options.rows import MapColumns
 from calibcli.stats.table import Booleans, Floats, Integers
 from calibcli.stats.table.levels import Mixed
 from calibcli.values import dataclass, field, replace
-
-# The group of rows whose value is missing, where such rows stay.
-MISSING = "(missing)"
 
 _KEYS = 1 << 63
 

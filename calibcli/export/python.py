@@ -11,7 +11,6 @@ from typing import assert_never
 
 import numpy as np
 
-from calibcli.data.groups import MISSING
 from calibcli.errors import UsageProblem
 from calibcli.export.formula import (
     Curve,
@@ -35,7 +34,7 @@ from calibcli.export.maps import (
     formulas_on,
     range_of,
 )
-from calibcli.names import OnUnseen, OutputSum
+from calibcli.names import MISSING, OnUnseen, OutputSum
 from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.classes.linear import Linear

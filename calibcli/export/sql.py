@@ -9,7 +9,6 @@ from typing import assert_never
 
 import numpy as np
 
-from calibcli.data.groups import MISSING
 from calibcli.errors import UsageProblem
 from calibcli.export import maps
 from calibcli.export.dialects import (
@@ -28,7 +27,7 @@ from calibcli.export.dialects import (
     translated_name,
 )
 from calibcli.export.formula import Formula, Number, Operator, Pair, Pieces, Places, Score, Single, Steps
-from calibcli.names import Scale, SqlDialect
+from calibcli.names import MISSING, Scale, SqlDialect
 from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.segments import SegmentColumn, SegmentMap, SegmentTerm
 from calibcli.stats.table import Floats

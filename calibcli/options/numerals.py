@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from calibcli.errors import UsageProblem
+from calibcli.names import MISSING
 from calibcli.values import dataclass
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,17})?")
@@ -198,14 +199,12 @@ _DATED = rf"(?=.*\d)(?:{_UNNAMED})"
 
 Period = tuple[int, int, int, str]
 
-# What groups of rows without a value are called: they come last.
-_MISSING = "(missing)"
 _LAST: Period = (10_000, 0, 0, "")
 
 
 def periods_of(names: Sequence[str]) -> dict[str, Period | None]:
     """Return where each period begins; None of what is none, and of days all of which could be of either month."""
-    found = {name: _LAST if name == _MISSING else period_of(name) for name in names}
+    found = {name: _LAST if name == MISSING else period_of(name) for name in names}
     unclear = [name for name, period in found.items() if period is None]
     ways = [{name: period_of(name, (way,)) for name in unclear} for way in _EITHER]
     fitting = [way for way in ways if None not in way.values()]
@@ -276,10 +275,10 @@ def by_name(names: Sequence[str]) -> list[str]:
 
     Rows without a value come last.
     """
-    numbers = {name: number_of(name) for name in names if name != _MISSING}
+    numbers = {name: number_of(name) for name in names if name != MISSING}
     if None not in numbers.values():
-        return sorted(names, key=lambda name: (name == _MISSING, numbers.get(name) or Decimal(0), name))
-    return sorted(names, key=lambda name: (name == _MISSING, _by_parts(name), name))
+        return sorted(names, key=lambda name: (name == MISSING, numbers.get(name) or Decimal(0), name))
+    return sorted(names, key=lambda name: (name == MISSING, _by_parts(name), name))
 
 
 def in_order(names: Sequence[str]) -> list[str]:
@@ -293,8 +292,8 @@ def is_over_time(names: Sequence[str]) -> bool:
 
 def has_own_order(names: Sequence[str]) -> bool:
     """Whether names differ in their numbers alone, as 18-25 and 26-40 do; AA and BBB, A1 and Baa2 do not."""
-    texts = {tuple(re.findall(r"[^\W\d]+", name)) for name in names if name != _MISSING}
-    return len(texts) == 1 and all(re.search(r"\d", name) for name in names if name != _MISSING)
+    texts = {tuple(re.findall(r"[^\W\d]+", name)) for name in names if name != MISSING}
+    return len(texts) == 1 and all(re.search(r"\d", name) for name in names if name != MISSING)
 
 
 def _by_parts(name: str) -> tuple[tuple[str, int], ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibcli.codec import Ascending, Between, Declared, Node, OrInfinite, Size, Strings
 from calibcli.errors import InputProblem, NotConverged
-from calibcli.names import FitMethod
+from calibcli.names import MISSING, FitMethod
 from calibcli.options.numerals import plural
 from calibcli.stats.recalibrators import FittedBin, checked_scores, penalised, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, limited_words
@@ -18,7 +18,6 @@ from calibcli.stats.recalibrators.selection import RAW, over_folds
 from calibcli.stats.table import Booleans, Floats, Integers, ScoreTable, Weighing, run_starts
 from calibcli.stats.table.grid import score_quantiles
 from calibcli.stats.table.levels import (
-    MISSING,
     MOST_NUMBERS,
     OTHER,
     Levels,

@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from calibcli.errors import InputProblem
+from calibcli.names import MISSING
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.running import Parts
 from calibcli.values import dataclass, replace
@@ -24,7 +25,7 @@ _MOST_RARE = 1_000
 MOST_NUMBERS = 1 << 20
 _KEPT_BITS = np.int64(-1 << 32)
 _MOST_TEXTS = 1_000_000
-OTHER, MISSING = "(other)", "(missing)"
+OTHER = "(other)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
