@@ -669,9 +669,12 @@ class _Together(Asked):
     parts: Sequence[Part]
     generator: np.random.Generator
 
-    def each(self, rows: int, times: int) -> list[float]:
-        """Return for each part the share of tables that get the verdict, in its worst pattern."""
-        return [min(self._of_part(part, one, rows, times) for one in part.patterns) for part in self.parts]
+    def each(self, rows: int, times: int) -> list[tuple[float, Population]]:
+        """Return for each part its worst pattern, after the share of tables that get the verdict in it."""
+        found = (
+            [(self._of_part(part, one, rows, times), one) for one in part.patterns] for part in self.parts
+        )
+        return [min(patterns, key=lambda one: one[0]) for patterns in found]
 
     def _of_part(self, part: Part, population: Population, rows: int, times: int) -> float:
         """Return that share; how many of the rows are the part's is chance too, and is drawn first."""
@@ -682,7 +685,7 @@ class _Together(Asked):
 
     def share(self, rows: int, times: int) -> float:
         """Return a share of gates that is not exceeded."""
-        found = self.each(rows, times)
+        found = [share for share, _ in self.each(rows, times)]
         return max(0.0, 1.0 - sum(1.0 - one for one in found)) if self.gate.passes else min(found)
 
 
@@ -698,9 +701,9 @@ def planned_together(
     together = _Together(gate, hardest, generator)
     start = min(round(float(needed[places[0]])), MOST_ROWS)
     rows, reached, half = searched(together, start=start, power=power, effort=effort)
-    found = together.each(rows, effort.final) if rows is not None else [0.0]
-    part = hardest[int(np.argmin(found))]
-    return Plan(part.patterns[0], rows, reached, effort.final, half, None), part, len(hardest)
+    found = together.each(rows, effort.final) if rows is not None else [(0.0, hardest[0].patterns[0])]
+    least = int(np.argmin([share for share, _ in found]))
+    return Plan(found[least][1], rows, reached, effort.final, half, None), hardest[least], len(hardest)
 
 
 def _looking(looks: Looks, power: float) -> Plan:

@@ -291,6 +291,14 @@ def test_map_that_says_0_or_1_leaves_an_end_open() -> None:
     assert both[LOG_LOSS] == (-math.inf, math.inf)
 
 
+def test_score_next_to_0_leaves_no_end_open() -> None:
+    """One less a score below 2^-54 is the largest double below 1, and not 1, where losses have no end."""
+    for score in (1e-20, 5e-17, 1e-16):
+        least, most = reach_of_maps(np.asarray, np.sqrt, np.array([score, 0.9]))[LOG_LOSS]
+        assert least == pytest.approx(0.5 * math.log(score))
+        assert most == pytest.approx(math.log(2.0), abs=1e-4)
+
+
 def test_steps_of_scaling_binning_next_to_0_are_known() -> None:
     """Of rare events outputs step where no row is seen, and log losses tell a billionth from a millionth."""
     rng = np.random.default_rng(2)

@@ -407,3 +407,12 @@ def test_classes_that_are_alike_may_all_fail_to_pass() -> None:
     )
     assert many.rows == pytest.approx(few.rows, rel=0.08)
     assert (simulated, many.times, few.times) == (30, 667, 1_000)
+
+
+def test_plan_of_classes_names_the_pattern_of_errors_it_rests_on() -> None:
+    """Of several patterns that of the hardest class is named that takes most rows, and not the first."""
+    calibrated = uniform()
+    wrong = planning.shifted(calibrated, MeasureName.ECE, 0.05, low=True)
+    part = planning.Part("a", 1.0, (calibrated, wrong))
+    found = planning.planned_together(gate(limit=0.1), [part], power=0.9, generator=rng())[0]
+    assert found.population is wrong
