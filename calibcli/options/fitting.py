@@ -65,7 +65,7 @@ class FitOptions:
     )  # fmt: skip
     folds: int | None = option(
         None, "--folds", section=Section.FIT, metavar="K", least=2,
-        help="Folds of auto's cross-validation [default: 10], or of cross venn-abers.",
+        help="Folds of cross-validation [default: 10 of auto, 5 of segments, structured and matrix], or of cross venn-abers.",
     )  # fmt: skip
     randomised: bool = option(
         False, "--randomised", section=Section.FIT,

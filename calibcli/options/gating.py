@@ -37,13 +37,13 @@ from calibcli.values import dataclass
 
 GATE_BINS = measuring.BINS._replace(
     metavar="N|none|V,V,...", least=None, shell=str | None, python="int | str | Sequence[float] | None",
-    help="Number of bins; none: a few-valued score; V,V,...: each of these values, such as the PDs of a rating scale. "
+    help="Number of bins; none: each value of a few-valued score; V,V,...: each of these values, such as the PDs of a rating scale. "
     "[default: 15, or each value of few-valued scores]",
     doc='Number of equal-width bins, "none" for each value of a few-valued score, or every value that it can have.',
 )  # fmt: skip
 PLANNED_BINS = GATE_BINS._replace(
     metavar="N|none", python="int | str | None",
-    help="Number of bins; none: a few-valued score. [default: 15, or each value of few-valued scores]",
+    help="Number of bins; none: each value of a few-valued score. [default: 15, or each value of few-valued scores]",
     doc='Number of equal-width bins, or "none" for each value of a few-valued score.',
 )  # fmt: skip
 MIN_ROWS = Option(

@@ -275,7 +275,7 @@ MIN_GROUP_ROWS = Option(
     help="Smaller groups are listed, not measured.",
 )  # fmt: skip
 REPORTED_GROUPS = MIN_GROUP_ROWS._replace(
-    help="Smaller groups are listed alone. [default: 100 to be measured, 1 to be tested]"
+    help="Smaller groups are only listed. [default: 100 to be measured, 1 to be tested]"
 )
 THRESHOLD = Option(
     ("--threshold",), section=Section.MEASURE, name="threshold", metavar="T,T,...", shell=list[str] | None,

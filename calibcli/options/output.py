@@ -63,7 +63,10 @@ class Trusting:
 Inputs = Annotated[list[str], INPUTS]
 ArtifactFile = Annotated[str, Option((), metavar="ARTIFACT", help="What `calibcli fit` wrote.")]
 AnyFile = Annotated[
-    str, Option((), metavar="FILE", help="A data file, an artifact, a report, or - for stdin.")
+    str,
+    Option(
+        (), metavar="FILE", help="A data file, an artifact, a report, a state, a summary, or - for stdin."
+    ),
 ]
 OldFile = Annotated[str, Option((), metavar="OLD", help="The rows that others are compared with.")]
 NewFile = Annotated[
@@ -110,7 +113,7 @@ SummaryOut = Annotated[
     str | None,
     Option(
         ("--summary-out",), section=Section.OUTPUT, metavar="S.json", reach=Reach.WRITES,
-        help="Keep the rows as a summary, to be merged or read as input.",
+        help="Keep the counts as a summary, to be merged or read as input.",
     ),
 ]  # fmt: skip
 LikeFile = Annotated[str | None, Option((), metavar="[FILE]", help="The same as --like FILE.")]

@@ -31,8 +31,8 @@ class PictureOptions:
     )  # fmt: skip
     band: Band = option(
         Band.POINTWISE, "--band", section=Section.PICTURE,
-        help="Band of --kind smooth, isotonic, residual, or clinical with the kernel: chance at each score, or all true rates at once.",
-        doc='Of `kind="smooth"`, `"isotonic"`, `"residual"`, or `"clinical"` with the kernel: chance at each score, or all true rates at once.',
+        help="Band of --kind smooth, isotonic, residual, or clinical with the kernel: for each score by itself, or for all at once.",
+        doc='Of `kind="smooth"`, `"isotonic"`, `"residual"`, or `"clinical"` with the kernel: for each score by itself, or for all at once.',
     )  # fmt: skip
     attributes: bool = option(
         False, "--attributes", section=Section.PICTURE,

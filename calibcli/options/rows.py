@@ -392,7 +392,7 @@ class Columns:
     )  # fmt: skip
     scale: Scale | None = option(
         None, "--scale", section=Section.COLUMNS, run="values",
-        help="What the score column holds. [default: what the artifact was fitted to, else prob]",
+        help="What the score column holds. [default: prob, or what the artifact was fitted to]",
         doc='What the scores are; by default what the map was fitted to, else "prob".',
     )  # fmt: skip
     score_map: ScoreMap | None = option(

@@ -66,7 +66,7 @@ class Cutting:
 
 MIN_SEGMENT_ROWS = Option(
     ("--min-segment-rows",), section=Section.GROUPS, name="min_segment_rows", metavar="N", least=1,
-    help="Smaller segments are counted, but get no verdict.",
+    help="Smaller segments are counted, but not tested.",
 )  # fmt: skip
 
 
@@ -88,7 +88,7 @@ class FitCutting(Cutting):
 
     depth: int = option(
         3, "--depth", section=Section.GROUPS, metavar="N", least=1, most=MOST_DEPTH,
-        help="Use intersections of up to N columns, where the rows speak for them.",
+        help="Use intersections of up to N columns.",
     )  # fmt: skip
     most_values: int = option(
         50, "--max-values", name="max_values", section=Section.GROUPS, metavar="N", least=1, most=MOST_VALUES,

@@ -110,7 +110,7 @@ def apply(
             `NAME_class` is the most probable class and `NAME_confidence` its probability.
         prior: Base rate of these rows, where it is not that of the fit rows: assumes that scores given the
             label are distributed as there (label shift).
-        probs: Columns of the classes in a frame; else those whose names end in the classes of the fit.
+        probs: Columns of the classes in a frame; else those of the fit, or whose names end in its classes.
         classes: Their names, where the columns do not say them.
         by: The groups of a map that was fitted by groups: an array beside scores, a column of a frame; else
             the column that the fit named.

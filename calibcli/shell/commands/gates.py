@@ -342,8 +342,8 @@ def plan(
 def merge(documents: Documents, out: Output) -> None:
     """Add up what was counted on shards of the rows.
 
-    Summaries of `measure --summary-out` add up to the summary of the whole, which measure, verify and plot
-    take in place of files. The sums of `verify --state` add exactly, in any order; verdicts of the
+    Summaries of `measure --summary-out` add up to the summary of the whole, which measure, verify, plot, fit
+    and report take in place of files. The sums of `verify --state` add exactly, in any order; verdicts of the
     shards are not kept: run verify on the merged state.
 
     \b

@@ -101,8 +101,8 @@ def apply(
     two ends of each probability as well, in NAME_lower and NAME_upper.
 
     A map of several classes adds NAME_CLASS for each class, or one column NAME of lists where they came as
-    such, NAME_class, the most probable one, and NAME_confidence. Without --probs the columns are those whose
-    names end in the classes of the fit.
+    such, NAME_class, the most probable one, and NAME_confidence. Without --probs the columns are those of the
+    fit, else those whose names end in its classes.
 
     With --prior the rows are taken to come from a population with another base rate, in which scores given
     the label are distributed as in the fit rows (label shift).
