@@ -365,7 +365,7 @@ class _Case:
         if kind in (FaultKind.NOT_SUMMING, FaultKind.WRONG_LENGTH, FaultKind.NOT_A_CLASS):
             return self._of_classes()
         if kind is FaultKind.RESPELLED:
-            said = f"labels {{are}} text that equals {_positive(resolved.requested)} only as a number"
+            said = f"labels {{are}} another spelling of {_positive(resolved.requested)}"
             hint = f"pass --positive {fault.value} if it stands for 1, or write all labels the same way"
         elif kind is FaultKind.UNSEEN_GROUP:
             said = "rows {are} of a group that the fit has not seen"

@@ -69,7 +69,10 @@ def condition_of(text: str) -> Condition:
     else:
         values = _values(rest, text)
         if len(values) > 1:
-            _refuse(f"--where {text!r} has {len(values)} values", "write it with in: COLUMN in A,B")
+            _refuse(
+                f"--where {text!r} has {len(values)} values",
+                "of several values write COLUMN in A,B; a number takes a point, as in 0.5",
+            )
     return Condition(_unquoted(column), sign, values, text)
 
 

@@ -164,7 +164,8 @@ def _of_score(body: Mapping[str, Any]) -> Iterator[Row]:
         found = {**body[name], "p_value": body["mce_p"]["value"]}
         yield _row(_said_of("", body), "measure", name, found)
     for one in body["segments"]:
-        same = {**_said_of("/".join(one["where"]), body), "rows": one["rows"], "positive": one["positive"]}
+        same = _said_of("/".join(one["where"]), body)
+        same |= {key: one[key] for key in ("rows", "positive", "mean_score")}
         status = one["not_tested"] or ("stands out" if one["stands_out"] else "does not stand out")
         told = {"confidence": body["confidence"], "status": status}
         range_found = {"value": one["sigma"], "p_value": one["p_value"], "method": body["mce_p"]["method"]}

@@ -162,6 +162,9 @@ def test_the_answer_comes_first_in_every_format(run: Run, tmp_path: Path) -> Non
     assert tuple(lines[0]) == COLUMNS
     assert [line["name"] for line in lines[:3]] == ["mce", "mce_sigma", "mce_p"]
     assert len(lines) == 3 + 2 * len(found["segments"])
+    assert [float(line["mean_score"]) for line in lines[3::2]] == [
+        one["mean_score"] for one in found["segments"]
+    ]
     assert {line["status"] for line in lines[3:]} == {
         "stands out", "does not stand out", "fewer than 100 rows",
     }  # fmt: skip

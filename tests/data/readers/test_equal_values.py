@@ -416,7 +416,7 @@ def test_labels_that_are_other_text_are_other_labels(one: str, other: str, tmp_p
 def test_labels_of_one_spelling_are_asked_for_in_it(tmp_path: Path) -> None:
     """Where 1.0 stands and 1 is asked for, or both stand, no row is counted without a word."""
     path = write(tmp_path, "a.csv", ["s,y", "0.25,0.0", "0.5,1.0", "0.75,1.0"])
-    with pytest.raises(InputProblem, match="2 of 3 labels are text that equals") as caught:
+    with pytest.raises(InputProblem, match="2 of 3 labels are another spelling of") as caught:
         tally_of(path, positive="1")
     assert "--positive '1.0'" in str(caught.value.hint)
     assert tally_of(path, positive="1.0").tables["raw"].total_positive_rows == 2
@@ -425,7 +425,7 @@ def test_labels_of_one_spelling_are_asked_for_in_it(tmp_path: Path) -> None:
         tally_of(path, positive="yes")
     assert caught.value.hint == "the labels are '0.0' and '1.0'"
     both = write(tmp_path, "b.csv", ["s,y", "0.25,0", "0.5,1", "0.75,1.0"])
-    with pytest.raises(InputProblem, match="1 of 3 labels is text that equals"):
+    with pytest.raises(InputProblem, match="1 of 3 labels is another spelling of"):
         tally_of(both, positive="1")
     assert tally_of(both).tables["raw"].total_positive_rows == 2
 
@@ -713,7 +713,7 @@ def test_every_short_text_is_known_as_a_number_written_otherwise_or_not() -> Non
 def test_true_and_1_are_not_mixed_up_silently(label: str, requested: str, tmp_path: Path) -> None:
     """In text they are other labels, and hardly meant to be."""
     path = write(tmp_path, "a.csv", ["s,y", f"0.5,{requested}", f"0.25,{label}", "0.75,no"])
-    with pytest.raises(InputProblem, match="1 of 3 labels is text that equals"):
+    with pytest.raises(InputProblem, match="1 of 3 labels is another spelling of"):
         tally_of(path, positive=requested)
 
 
