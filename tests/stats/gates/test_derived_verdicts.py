@@ -21,7 +21,7 @@ from gate_rows import ATOMS, FIFTEEN, begun, rows_of, table_of_rows
 from mutations import edits
 
 LIST = ROOT / "docs" / "gate.md"
-HEADING = "## What a hand on the file can do"
+HEADING = "## What protects a state"
 
 
 def fed(state: GateState, *batches: tuple[int, float], seed: int = 3) -> GateState:
