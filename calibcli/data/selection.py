@@ -8,7 +8,7 @@ from typing import NoReturn, cast
 import numpy as np
 import pyarrow as pa
 
-from calibcli.data.arrays import Column, is_number, nulls, places_in, plain, value_type
+from calibcli.data.arrays import Column, booleans, is_number, nulls, places_in, plain, value_type
 from calibcli.data.groups import can_be_groups, groups_of
 from calibcli.data.row_ids import Fingerprints, mixed
 from calibcli.errors import InputProblem
@@ -102,6 +102,8 @@ def _of_type(column: Column, *, condition: Condition, shown: str) -> Booleans:
     from calibcli.data.values import Unreadable, compared
 
     found = np.zeros(len(column), np.bool_)
+    if _is_any_value(condition):
+        return ~booleans(column.is_null(nan_is_null=True))
     for value in condition.values:
         quoted = is_number(column.type) and value.number is None
         try:
@@ -112,6 +114,11 @@ def _of_type(column: Column, *, condition: Condition, shown: str) -> Booleans:
             msg = f"{where}: it holds {column.type}, and --where compares it with {value}"
             raise InputProblem(msg, f"compare it with {problem}") from None
     return found
+
+
+def _is_any_value(condition: Condition) -> bool:
+    """Whether rows are asked for that have a value: `!=-` says so of columns of every type."""
+    return condition.sign is Sign.UNEQUAL and condition.values[0].text == "-"
 
 
 def _of_texts(
@@ -197,7 +204,7 @@ def _refuse_untrue(condition: Condition, shown: str) -> None:
     """Refuse to compare true and false with anything else, or by order."""
     ordered = condition.sign not in _BY_EQUALITY
     strange = [value for value in condition.values if value.text.casefold() not in _TRUTHS]
-    if ordered or strange:
+    if ordered or (strange and not _is_any_value(condition)):
         msg = f"{shown}, column {condition.column!r}: it holds true and false, unlike {condition.text!r}"
         raise InputProblem(msg, f"write {condition.column}==true or {condition.column}==false")
 

@@ -81,15 +81,25 @@ def test_months_of_one_file_are_batches_in_the_order_of_time(
 
 @pytest.mark.parametrize(
     "values",
-    [[b"\xff", b"\xfe"], [True, False], [0.1, 1e300], [None, "a"], [date(2024, 1, 31), date(2023, 1, 1)]],
+    [
+        [b"\xff", b"\xfe"],
+        [True, False],
+        [0.1, 1e300],
+        [None, "a"],
+        [None, 0.1],
+        [date(2024, 1, 31), date(2023, 1, 1)],
+    ],
 )
 def test_every_row_is_in_a_batch_whatever_tells_them(run: Run, tmp_path: Path, values: list[object]) -> None:
-    """Bytes, booleans, numbers and dates; rows without a value are refused."""
+    """Bytes, booleans, numbers and dates; rows without a value are refused, and left out as is said."""
     path, state = tmp_path / "a.parquet", tmp_path / "s.json"
     pq.write_table(pa.table({"score": [0.5, 0.2] * 9, "label": [1, 0] * 9, "part": values * 9}), path)
     ended = run("verify", path, *GATE, "--state", state, "--by", "part")
     assert (ended.code, state.exists()) == ((3, False) if None in values else (4, True)), ended.err
-    assert None in values or "18 rows in 2 batches, 18 of them new" in ended.out
+    if None in values:
+        assert "leave them out: --where 'part!=-'" in ended.err
+        ended = run("verify", path, *GATE, "--state", state, "--by", "part", "--where", "part!=-", code=4)
+    assert f"{9 if None in values else 18} rows in {1 if None in values else 2} batch" in ended.out
 
 
 def test_batches_add_up_until_the_gate_passes(run: Run, batch_of: Make, tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """Conditions of `--where`: what they are, and which rows satisfy them."""
 
+import math
 import operator
 import string
+from datetime import date
 from decimal import Decimal
 
 import pyarrow as pa
@@ -211,6 +213,13 @@ def test_a_time_with_parts_of_a_second_in_some_rows_is_compared_by_a_shorter_val
     assert (f"{shorter!r}" in str(problem.value.hint)) == (sign in (">=", "<"))
     assert rows(shorter, x=stamps)[1:] == [sign[0] == ">", sign[0] == "<"]
     assert rows(shorter, x=stamps)[0] == (sign[0] == ">")
+
+
+@pytest.mark.parametrize("value", ["a", 1, 0.5, True, date(2024, 1, 2)])
+def test_what_has_a_value_is_found_in_columns_of_every_type(value: object) -> None:
+    """Hints about rows without a value say so; NaN is none."""
+    assert rows("x!=-", x=[value, None]) == [True, False]
+    assert rows("x!=-", x=[math.nan, 0.5]) == [False, True]
 
 
 def test_an_identifier_in_quotes_is_not_a_number() -> None:
