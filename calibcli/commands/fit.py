@@ -86,7 +86,7 @@ from calibcli.stats.recalibrators.selection import (
 from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing
 from calibcli.stats.table.again import ClassBlock, ClassRowSource, Rows
 from calibcli.stats.table.classes import log_loss_of
-from calibcli.stats.table.derived import draw_folds, with_scores
+from calibcli.stats.table.derived import draw_folds, refuse_few, with_scores
 from calibcli.stats.table.grid import GridTable, Table, digest, grid_of, score_quantiles
 from calibcli.stats.table.levels import Levels
 from calibcli.stats.table.running import RunningTable
@@ -147,10 +147,12 @@ def drawn_folds(table: Table, count: int, *, seed: int) -> Folds:
     return Folds(tuple(draw_folds(table, count, generator=stream(seed, Purpose.FOLDS))))
 
 
-def grouped_folds(tables: Sequence[Table], *, column: str, groups: int, rounded: bool) -> Folds:
-    """Take folds that rows were shared out to by the hash of their group."""
+def gathered_folds(tables: Sequence[Table], *, column: str | None, groups: int, rounded: bool) -> Folds:
+    """Take folds that rows went to while they were read, by the hash of their group or at random."""
     requested = len(tables)
-    if groups < requested:
+    if column is None:
+        refuse_few(sum(table.total_rows for table in tables), requested)
+    elif groups < requested:
         msg = f"column {column!r} has {plural(groups, 'group')}, fewer than the {requested:,} folds"
         hint = f"--folds {groups} asks for fewer" if groups > 1 else "group by a column with more values"
         raise InputProblem(msg, hint)
@@ -160,9 +162,11 @@ def grouped_folds(tables: Sequence[Table], *, column: str, groups: int, rounded:
         if table.total_rows and table.weight.sum() > 0.0
     )
     if len(some) < 2:
-        msg = f"all groups of column {column!r} fall into one of the {requested:,} folds"
+        what = "all rows" if column is None else f"all groups of column {column!r}"
+        msg = f"{what} fall into one of the {requested:,} folds"
         raise InputProblem(msg, "try another --seed or another number of --folds")
-    left_out = f"{requested - len(some):,} of {requested:,} folds got no group and were left out"
+    what = "row" if column is None else "group"
+    left_out = f"{requested - len(some):,} of {requested:,} folds got no {what} and were left out"
     return Folds(some, column, (left_out,) if len(some) < requested else ())
 
 
@@ -231,8 +235,8 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
         _refuse_misled(columns, options)
     if _needs_exact(which, options):
         rows = replace(rows, reading=replace(rows.reading, exact=True))
-    gather_request = replace(TWICE, sliced=(RAW,)) if grouped else _gather_request(columns, options)
-    gathered = read_tables(rows, gather_request)
+    gather_request = _gather_request(columns, options, auto=which.of_one_score is FitMethod.AUTO)
+    gathered = read_tables(rows, replace(gather_request, sliced=(RAW,)) if grouped else gather_request)
     stood_in = _columns_in(gathered, rows)
     # What was said of the columns stands in a summary, where one is read in place of files.
     asked = gathered.resolved.requested
@@ -240,7 +244,9 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
     choice: Choice | None = None
     once = options
     if which.of_one_score is FitMethod.AUTO:
-        choice = _choice_of(gathered, columns, candidates=which.candidate, options=options, by=grouped)
+        choice = _choice_of(
+            gathered, gather_request, columns, candidates=which.candidate, options=options, by=grouped
+        )
         once = replace(options, folds=None)
     name = RecalibratorName(which.of_one_score) if choice is None else choice.selection.chosen
     table, selected = gathered.tables[RAW], selection_notes(gathered.input)
@@ -421,28 +427,34 @@ def _needs_exact(which: MapOptions, options: FitOptions) -> bool:
     return thirds or (which.of_one_score is FitMethod.VENN_ABERS and options.folds is not None)
 
 
-def _gather_request(columns: Columns, options: FitOptions) -> GatherRequest:
-    """Return the folds that are gathered while rows are read, if groups are to be kept together."""
-    if columns.group is None:
+def _gather_request(columns: Columns, options: FitOptions, *, auto: bool) -> GatherRequest:
+    """Return the folds that are gathered while rows are read: where groups are to be kept together, and where
+    rows of one score and label are not alike, as they have weights.
+    """
+    weighted = columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY
+    if not auto or (columns.group is None and not weighted):
         return TWICE
     return replace(TWICE, folds=options.folds or DEFAULT_FOLDS, seed=options.seed)
 
 
 def _choice_of(
     gathered: Gathered,
+    gather_request: GatherRequest,
     columns: Columns,
     *,
     candidates: Sequence[RecalibratorName],
     options: FitOptions,
     by: bool = False,
 ) -> Choice:
-    count = options.folds or DEFAULT_FOLDS
-    if columns.group is None:
-        folds = drawn_folds(gathered.tables[RAW], count, seed=options.seed)
+    table = gathered.tables[RAW]
+    if columns.group is None and not (table.weighted and gather_request.folds):
+        folds = drawn_folds(table, options.folds or DEFAULT_FOLDS, seed=options.seed)
     else:
-        tables = [gathered.tables[key] for key in _gather_request(columns, options).fold_keys]
-        folds = grouped_folds(
-            tables, column=columns.group, groups=gathered.groups, rounded=gathered.tables[RAW].kind == "grid"
+        folds = gathered_folds(
+            [gathered.tables[key] for key in gather_request.fold_keys],
+            column=columns.group,
+            groups=gathered.groups,
+            rounded=table.kind == "grid",
         )
     return select(folds, tuple(candidates) or DEFAULT_CANDIDATES, options=options, by=by)
 

@@ -19,7 +19,8 @@ from calibcli.data.intake import Intake, Rows
 from calibcli.data.readers import Fragment, reader_of
 from calibcli.data.row_ids import Fingerprints
 from calibcli.errors import CalibcliError, InputProblem, UsageProblem
-from calibcli.names import MOST_IDENTITIES, OF_DISTRIBUTIONS, MeasureName, WeightMeaning
+from calibcli.names import MOST_IDENTITIES, OF_DISTRIBUTIONS, MeasureName, Purpose, WeightMeaning
+from calibcli.stats.numerics import stream
 from calibcli.stats.table import Booleans, Floats, Integers
 from calibcli.stats.table.grid import GridAccumulator
 from calibcli.stats.table.running import Partial, RunningTable
@@ -76,7 +77,8 @@ class GatherRequest:
         where: For keys that count only rows with a score in another column too, the place of that column.
         pairs: Pairs of keys whose losses are compared row by row.
         ranked: Areas of ranks by which they are compared too, in a second pass over the rows.
-        folds: Folds that groups are shared out to by their hash, each with a table of raw scores; 0 for none.
+        folds: Folds that groups are shared out to by their hash, or rows at random where there are no groups,
+            each with a table of raw scores; 0 for none.
         sliced: Keys whose rows are tabled for each part by itself as well.
         clustered: Keys whose losses are added up by cluster.
         classes: Whether each of several classes is tabled by itself as well.
@@ -459,6 +461,7 @@ class TallyWork:
         tables, gather_request = self.tables() if self.onto is None else dict(self.onto), self.gather_request
         extras = Extras.start(gather_request, limit=self.limit, classes=resolved.classes)
         intake = intake_of(resolved, shown=fragment.shown, first_row=fragment.first_row)
+        draws = stream(gather_request.seed, Purpose.FOLDS, fragment.index)
         for rows in taken(fragment, intake, resolved):
             if self.signals.stopped:
                 break
@@ -474,8 +477,8 @@ class TallyWork:
                 extras.add(rows, seen, resolved)
                 if self.by_file:
                     _note_scores(intake.findings, rows)
-                if rows.group is not None and gather_request.folds:
-                    fold = rows.group.folds(gather_request.folds, seed=gather_request.seed)
+                if gather_request.folds:
+                    fold = _folds_of(rows, gather_request, draws)
                     for place, key in enumerate(gather_request.fold_keys):
                         _add(tables[key], rows.kept(np.flatnonzero(fold == place)), None)
         if self.onto is not None:
@@ -486,6 +489,13 @@ class TallyWork:
             intake.findings,
             extras,
         )
+
+
+def _folds_of(rows: Rows, gather_request: GatherRequest, draws: np.random.Generator) -> Integers:
+    """Return the fold of each row, shape (n,)."""
+    if rows.group is not None:
+        return rows.group.folds(gather_request.folds, seed=gather_request.seed)
+    return (draws.random(rows.label.size) * gather_request.folds).astype(np.int64)
 
 
 def _note_scores(findings: Findings, rows: Rows) -> None:

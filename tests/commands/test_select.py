@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.commands.fit import drawn_folds, fit_files, grouped_folds, select
+from calibcli.commands.fit import drawn_folds, fit_files, gathered_folds, select
 from calibcli.documents.artifact import read_artifact
 from calibcli.documents.sealed import sealed
 from calibcli.errors import InputProblem, UsageProblem
@@ -22,10 +23,10 @@ from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.selection import DEFAULT_CANDIDATES, NOTHING_CHANGED, Selection
-from calibcli.stats.table import ScoreTable, merge_all
+from calibcli.stats.table import ScoreTable, Weighing, merge_all
 from calibcli.stats.table.derived import draw_folds, with_scores
 from calibcli.stats.table.grid import grid_of
-from command_line import in_csv
+from command_line import Run, in_csv
 from score_rows import scored_table
 
 R = RecalibratorName
@@ -152,15 +153,50 @@ def test_groups_are_never_torn(tmp_path: Path) -> None:
     assert artifact["fit"]["selection"]["grouped_by"] == "g"
 
 
-def test_importance_weights_need_groups(tmp_path: Path) -> None:
-    """Weighted rows cannot be drawn from a table, but go to folds with their group."""
-    path = write(tmp_path / "p.csv", 500)
+def test_rows_with_importance_weights_are_drawn_while_they_are_read(tmp_path: Path) -> None:
+    """Losses are weighted, and those of fits without the fold by hand; the format of the file has no say."""
+    path = write(tmp_path / "p.csv", 700)
     weighted = replace(ASKED, weight="w")
-    with pytest.raises(UsageProblem, match="importance weights cannot be shared out") as refused:
-        resolved(path, weighted)
-    assert "--group" in str(refused.value.hint)
-    selection, _ = resolved(path, replace(weighted, group="g"))
+    selection, artifact = resolved(path, weighted, folds=4, seed=3)
+    read = pd.read_csv(path)
+    read.to_parquet(tmp_path / "p.parquet")
+    assert resolved(tmp_path / "p.parquet", weighted, folds=4, seed=3)[1] == artifact
+    fold = (stream(3, Purpose.FOLDS, 0).random(700) * 4).astype(int)
+    score, label, weight = (read[name].to_numpy() for name in ("score", "label", "w"))
+    losses = []
+    for k in range(4):
+        held, rest = (
+            ScoreTable.from_rows(score[some], label[some] == 1, Weighing(weight=weight[some]))
+            for some in (fold == k, fold != k)
+        )
+        fitted = fit_recalibrator(R.PLATT, rest, options=FitOptions())
+        losses.append(log_loss(with_scores(held, fitted.predict(held.score))).value)
+    found = {trial.method: trial.loss for trial in selection.trials}
+    by_fold = np.bincount(fold, weight)
+    assert found["platt"] == pytest.approx(np.average(losses, weights=by_fold), rel=1e-9)
     assert selection.chosen is R.PLATT
+    assert selection.grouped_by is None
+    assert resolved(path, replace(weighted, group="g"))[0].grouped_by == "g"
+
+
+def test_weights_decide_what_auto_takes(tmp_path: Path) -> None:
+    """Calibrated rows stay as they are; counted four times with label 1 they get another intercept."""
+    rng = np.random.default_rng(5)
+    score = rng.beta(2.0, 3.0, 3_000)
+    label = rng.random(3_000) < score
+    path = tmp_path / "p.csv"
+    in_csv(path, {"score": score, "label": label.astype(int), "w": 1.0 + 3.0 * label})
+    assert resolved(path)[0].chosen is R.IDENTITY
+    assert resolved(path, replace(ASKED, weight="w"))[0].chosen is R.INTERCEPT
+
+
+def test_summary_of_weighted_rows_cannot_be_shared_out(tmp_path: Path, run: Run) -> None:
+    """It holds no rows: refused, with the way out."""
+    path, out = write(tmp_path / "p.csv", 100), tmp_path / "s.json"
+    run("measure", path, "-s", "score", "-y", "label", "-w", "w", "--summary-out", out)
+    with pytest.raises(UsageProblem, match="cannot be shared out to folds") as refused:
+        resolved(out, Columns())
+    assert "files" in str(refused.value.hint)
 
 
 def test_groups_too_few_or_badly_spread_are_refused(tmp_path: Path) -> None:
@@ -175,13 +211,13 @@ def test_groups_too_few_or_badly_spread_are_refused(tmp_path: Path) -> None:
     assert "more values" in str(one.value.hint)
     table, empty = ScoreTable.from_rows(*bent(20)), ScoreTable.empty()
     with pytest.raises(InputProblem, match="fall into one of the 2 folds"):
-        grouped_folds([table, empty], column="g", groups=2, rounded=False)
+        gathered_folds([table, empty], column="g", groups=2, rounded=False)
 
 
 def test_folds_without_a_group_are_left_out_and_said() -> None:
     """The hash may leave a fold empty: it is not counted."""
     tables = [ScoreTable.from_rows(*bent(50, seed)) for seed in range(3)]
-    folds = grouped_folds([*tables, ScoreTable.empty()], column="g", groups=9, rounded=False)
+    folds = gathered_folds([*tables, ScoreTable.empty()], column="g", groups=9, rounded=False)
     assert folds.tables == tuple(tables)
     choice = select(folds, [R.PLATT], options=FitOptions())
     assert choice.selection.folds == 3
@@ -242,5 +278,5 @@ def test_grid_tables_are_judged_as_exact_ones_are(tmp_path: Path, monkeypatch: p
 def test_rounded_folds_become_grids() -> None:
     """Where the table of all rows is a grid, so are the folds that are still exact."""
     table = ScoreTable.from_rows(*bent(50))
-    folds = grouped_folds([table, grid_of(table)], column="g", groups=5, rounded=True)
+    folds = gathered_folds([table, grid_of(table)], column="g", groups=5, rounded=True)
     assert [one.kind for one in folds.tables] == ["grid", "grid"]

@@ -41,16 +41,20 @@ def draw_folds(table: Table, folds: int, *, generator: np.random.Generator) -> l
     """
     if table.weighted:
         msg = "rows with importance weights cannot be shared out to folds from their table"
-        raise UsageProblem(msg, "name a column with --group, and rows go to folds by its value")
+        raise UsageProblem(msg, "name a method, or the files that a summary was made from")
     rows = table.total_rows
-    if rows < folds:
-        msg = f"{plural(rows, 'row')} cannot be shared out to {folds:,} folds"
-        raise InputProblem(msg, "ask for fewer with --folds, or name a method")
+    refuse_few(rows, folds)
     if rows > _MOST_ROWS:
         msg = f"{rows:,} rows are too many to share out at random (at most {_MOST_ROWS:,})"
         raise InputProblem(msg, "choose on a sample of the rows, or name a column with --group")
     exact = with_scores(table, table.score) if isinstance(table, GridTable) else table
     return split_table(exact, folds, generator=generator)
+
+
+def refuse_few(rows: int, folds: int) -> None:
+    if rows < folds:
+        msg = f"{plural(rows, 'row')} cannot be shared out to {folds:,} folds"
+        raise InputProblem(msg, "ask for fewer with --folds, or name a method")
 
 
 def cells_as_scores(table: GridTable) -> ScoreTable:

@@ -69,7 +69,7 @@ def test_what_cannot_be_shared_out_is_refused() -> None:
     rows = [(0.1, True), (0.2, False)]
     with pytest.raises(UsageProblem, match="importance weights") as weighted:
         draw_folds(table_of(rows, np.array([1.0, 2.0])), 2, generator=rng)
-    assert "--group" in str(weighted.value.hint)
+    assert "name a method" in str(weighted.value.hint)
     with pytest.raises(InputProblem, match="2 rows cannot be shared out to 3 folds"):
         draw_folds(table_of(rows), 3, generator=rng)
     with pytest.raises(InputProblem, match="too many to share out"):
