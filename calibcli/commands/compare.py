@@ -220,7 +220,7 @@ def _gathered(rows: RowRequest, loaded: Loaded, ranked: tuple[MeasureName, ...])
     if several is not None:
         changes = [ClassMap(one, path) for path, one in loaded.items() if isinstance(one, ClassArtifact)]
         base = changes[0] if len(changes) > 1 else None
-        several = replace(several, change=changes[-1], base=base)
+        several = replace(several, change=changes[-1], base=base, mapped=True)
         rows = replace(rows, columns=replace(rows.columns, several=several))
         transforms = {CONFIDENCE: Unchanged.CONFIDENCE, RAW: Unchanged.VIEW, _SECOND: None}
         gather_request = GatherRequest(transforms, compared=True, one_class=several.one_class)

@@ -52,7 +52,7 @@ from calibcli.names import (
 )
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.numerals import agreeing, plural
-from calibcli.options.rows import Columns, Reading, RowRequest, RowsInMemory, as_one, bytes_of, refuse_any_sum
+from calibcli.options.rows import Columns, Reading, RowRequest, RowsInMemory, as_one, bytes_of
 from calibcli.options.segmenting import Cutting, FitCutting
 from calibcli.reports.maps import ClassFitReport, FitReport, GroupFit
 from calibcli.show.words import quoted, rounded_words
@@ -733,7 +733,10 @@ def fit_class_files(
     rows: RowRequest, *, method: ClassMethod, options: ClassFitOptions
 ) -> tuple[ClassFitReport, str]:
     columns, how = rows.columns, rows.reading
+    if columns.several is not None:
+        columns = replace(columns, several=replace(columns.several, mapped=True))
     _refuse_misled_classes(columns, options, how)
+    rows = replace(rows, columns=columns)
     gathered = read_tables(rows, replace(TWICE, classes=method.facts.from_tables))
     workers = default_workers() if how.jobs is None else max(1, how.jobs)
     source = ClassSource(rows_again(gathered), bytes_of(how.memory), workers)
@@ -770,9 +773,7 @@ def fit_class_files(
 
 
 def _refuse_misled_classes(columns: Columns, options: ClassFitOptions, how: Reading) -> None:
-    """Refuse rows of any sum, and what would have no effect, or none that could be kept."""
-    if columns.several is not None:
-        refuse_any_sum(columns.several.on_sum)
+    """Refuse what would have no effect, or none that could be kept."""
     if how.engine is not EngineName.LOCAL:
         msg = f"--engine {how.engine.value}: a fit of several classes runs on this machine only"
         raise UsageProblem(msg, "leave out --engine; pass --sample N if there are too many rows")

@@ -33,7 +33,7 @@ from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import NEW_COLUMN, EndsOf, OnMissing, OnSum, OnUnseen, OutputSum
 from calibcli.options.fitting import AS_IT_COMES, Shape
 from calibcli.options.numerals import folded, plural
-from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses
 from calibcli.reports.maps import ClassesApplied
 from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.logits import Identity, check_prior, shifted
@@ -72,7 +72,6 @@ class ApplyRequest:
         """Find the columns of a file or frame, and return what makes the new ones of them."""
         loaded, columns = self.loaded, self.columns
         if isinstance(loaded, ClassArtifact):
-            refuse_any_sum(self.on_sum)
             resolved = classes_chosen(loaded, columns, fragment, on_sum=self.on_sum)
             change = ClassMap(loaded, self.artifact)
             return ClassPredictor(change, resolved, fragment, name=self.name, checked=columns.scale is None)
@@ -365,13 +364,14 @@ def classes_chosen(
     header = Header(reader.header(), fragment.shown)
     columns = replace(columns, scale=columns.scale or loaded.scale, labelled=False)
     if columns.several is not None:
+        columns = replace(columns, several=replace(columns.several, mapped=True))
         found = resolve(replace(columns, fitted_classes=loaded.columns or ()), header)
         if found.probs is not None and found.probs.in_list and not found.classes:
             return replace(found, probs=replace(found.probs, classes=loaded.classes))
         return with_counted(found, fragment)
     every = reader.schema(ResolvedColumns(columns, header.names[0] if header.names else "", None))
     lists = [field.name for field in every if is_list_of_numbers(field.type)]
-    columns = replace(columns, several=SeveralClasses("", on_sum=on_sum))
+    columns = replace(columns, several=SeveralClasses("", on_sum=on_sum, mapped=True))
     return columns_of_classes(loaded.classes, columns, header, lists=lists, fitted=loaded.columns)
 
 

@@ -35,7 +35,8 @@ def through(loaded: AnyArtifact, columns: Columns, path: str) -> tuple[Columns, 
     if not isinstance(loaded, GroupArtifact):
         columns.refuse_unseen()
     if isinstance(loaded, ClassArtifact):
-        several = None if columns.several is None else replace(columns.several, change=ClassMap(loaded, path))
+        several, change = columns.several, ClassMap(loaded, path)
+        several = None if several is None else replace(several, change=change, mapped=True)
         columns = replace(as_fitted(columns, loaded), several=several)
         return columns, {RAW: Unchanged.VIEW, CONFIDENCE: Unchanged.CONFIDENCE, RECALIBRATED: None}
     columns = as_fitted(columns, loaded)

@@ -492,6 +492,7 @@ class _Case:
     def _sum_hint(self) -> str:
         fault, resolved = self.fault, self.resolved
         several = resolved.requested.several
+        mapped = several is not None and several.mapped
         if several is not None and several.on_sum is OnSum.NORMALISE:
             return "a row whose sum is 0 or infinite cannot be divided by it: leave such rows out"
         if resolved.requested.read_as is Scale.PROB and (fault.lowest < 0.0 or fault.highest > 1.5):
@@ -500,9 +501,10 @@ class _Case:
                     "if several classes can be right in one row, or none, measure each by itself, its -s and "
                     "its -y; for logits pass --scale logit; --on-sum normalise divides rows by their sum"
                 )
+            accepted = "" if mapped else "; --on-sum accept uses rows as they are"
             return (
                 "for logits pass --scale logit; if rounded pass --on-sum normalise, which divides rows by "
-                "their sum; --on-sum accept uses rows as they are"
+                f"their sum{accepted}"
             )
         sums = (100.0 * fault.lowest, 100.0 * fault.highest)
         if resolved.requested.read_as is Scale.PERCENT and all(
@@ -510,10 +512,11 @@ class _Case:
         ):
             return "before they were read as percentages they sum to 1: --scale prob reads probabilities"
         missing = "is every class among them? " if fault.highest < 1.0 else ""
-        way = f"{missing}pass --on-sum normalise to divide such rows by their sum, or"
-        if resolved.label is None:
-            return f"{way} `apply --on-sum null` to leave their probabilities empty"
-        return f"{way} --on-sum accept to use them as is"
+        way = f"{missing}pass --on-sum normalise to divide such rows by their sum"
+        if not mapped:
+            return f"{way}, or --on-sum accept to use them as is"
+        unlabelled = ", or `apply --on-sum null` to leave their probabilities empty"
+        return f"{way}{unlabelled if resolved.label is None else ''}"
 
 
 _MOST_PHRASES = 5

@@ -242,7 +242,8 @@ class SeveralClasses:
     """What was asked of several classes, where there are some; no classes are named where columns say them.
 
     `change` is the map that probabilities go through before they are seen, `base` the one that they go
-    through to be seen as they were before; both are None where there is none.
+    through to be seen as they were before; both are None where there is none. `mapped` says that a map is
+    fitted to the rows, or applied to them.
     """
 
     probs: str
@@ -252,6 +253,7 @@ class SeveralClasses:
     one_class: str | None = None
     change: ClassChange | None = None
     base: ClassChange | None = None
+    mapped: bool = False
 
     @classmethod
     def of(cls, said: ClassOptions) -> "SeveralClasses | None":
@@ -269,8 +271,9 @@ class SeveralClasses:
         if self.one_class is not None and self.view is ViewName.CONFIDENCE:
             msg = f"--class {self.one_class} without a view of single classes"
             raise UsageProblem(msg, "pass --view one-vs-rest or --view top-label")
-        if self.change is not None:
-            refuse_any_sum(self.on_sum)
+        if self.mapped and self.on_sum is OnSum.ACCEPT:
+            msg = "a map of several classes is one of rows that sum to 1, and --on-sum accept takes any"
+            raise UsageProblem(msg, "pass --on-sum normalise, or measure the rows without a map")
 
 
 def _one_set(probs: str | Sequence[str] | None) -> str | None:
@@ -281,13 +284,6 @@ def _one_set(probs: str | Sequence[str] | None) -> str | None:
         msg = f"--probs {probs[0]} and --probs {probs[1]}: two sets of classes are not compared"
         raise UsageProblem(msg, "compare one set with --artifact CAL.json, or two artifacts on it")
     return probs[0] if probs else None
-
-
-def refuse_any_sum(on_sum: OnSum) -> None:
-    """Refuse to take rows as they are where a map is fitted to them, or applied."""
-    if on_sum is OnSum.ACCEPT:
-        msg = "a map of several classes is one of rows that sum to 1, and --on-sum accept takes any"
-        raise UsageProblem(msg, "pass --on-sum normalise, or measure the rows without a map")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -38,7 +38,6 @@ from calibcli.options.rows import (
     RowsInMemory,
     SeveralClasses,
     names_of,
-    refuse_any_sum,
 )
 from calibcli.python import frames
 from calibcli.python.problems import in_python, warn_of
@@ -177,8 +176,7 @@ def predicted_rows(
     on_sum: OnSum,
 ) -> Any:  # noqa: ANN401
     """Return recalibrated rows of probabilities, of the make of those given."""
-    refuse_any_sum(on_sum)
-    several = SeveralClasses(_PROBS, on_sum=on_sum)
+    several = SeveralClasses(_PROBS, on_sum=on_sum, mapped=True)
     whole = replace(requested, scale=requested.scale or artifact.scale, several=several)
     change = ClassMap(artifact, name)
     rows = frames.settled(rows)

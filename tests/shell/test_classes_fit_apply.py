@@ -369,18 +369,21 @@ def test_maps_take_no_rows_of_any_sum_and_what_they_write_can_be_measured(
     run("fit", preds, *probs, "--multiclass", "one-vs-rest", "--output-sum", "free", "-o", free)
     assert run("apply", free, preds, "-o", out).code == 0
     requested = ("--probs", ",".join(f"calibrated_{name}" for name in NAMES), "--classes", ",".join(NAMES))
-    assert run("measure", out, *requested, "-y", "label", "--metric", "ece").code == 3
+    refused = run("measure", out, *requested, "-y", "label", "--metric", "ece", code=3)
+    assert "or --on-sum accept to use them as is" in refused.err
     accepted = (*requested, "--on-sum", "accept")
     one = (*accepted, "-y", "label", "--metric", "ece", "--view", "one-vs-rest", "--class", "eel", "--json")
     whole = run("measure", preds, *probs, "--artifact", free, *one[6:])
     assert run("measure", out, *one).document["measures"] == whole.document["measures"]
     for words in (
         ("fit", out, *accepted, "-y", "label", "-o", tmp_path / "again.json"),
-        ("apply", cal, out, *accepted, "-o", tmp_path / "again.csv"),
+        ("apply", cal, out, *accepted, "--name", "twice", "-o", tmp_path / "again.csv"),
         ("measure", out, *accepted, "-y", "label", "--artifact", cal),
     ):
         ran = run(*words, code=2)
         assert "--on-sum accept takes any" in ran.err
+        without = [word for word in words if word not in {"--on-sum", "accept"}]
+        assert "--on-sum accept" not in run(*without, code=3).err
 
 
 def test_inspect_says_what_is_in_an_artifact(cal: Path, run: Run) -> None:
