@@ -738,7 +738,7 @@ def fit_class_files(
     _refuse_misled_classes(columns, options, how)
     rows = replace(rows, columns=columns)
     gathered = read_tables(rows, replace(TWICE, classes=method.facts.from_tables))
-    workers = default_workers() if how.jobs is None else max(1, how.jobs)
+    workers = how.jobs or default_workers()
     source = ClassSource(rows_again(gathered), bytes_of(how.memory), workers)
     options = replace(options, least=least_of(columns.read_as))
     seen = _tables(gathered, source, method, limit=how.limit)

@@ -342,18 +342,15 @@ def lists_of(column: Column) -> Column:
 
 
 def list_lengths(column: Column) -> Integers:
-    """Return how many numbers each row's list holds, shape (n,).
+    """Return how many numbers each row's list holds, shape (n,), if the row has one.
 
-    It is 0 where there is none, and -1 where Spark would write no such vector.
+    It is -1 where Spark would write no such vector.
     """
     if pa.types.is_struct(column.type):
         return _vector_lengths(column)
     if pa.types.is_fixed_size_list(column.type):
-        lengths = np.full(len(column), cast("Any", column.type).list_size, np.int64)
-    else:
-        lengths = _offsets_lengths(column)
-    lost = nulls(column)
-    return lengths if lost is None else np.where(lost, 0, lengths)
+        return np.full(len(column), cast("Any", column.type).list_size, np.int64)
+    return _offsets_lengths(column)
 
 
 def matrix_of_lists(column: Column, count: int) -> Decoded:
@@ -402,9 +399,7 @@ def _vector_lengths(column: Column) -> Integers:
     off = np.bincount(row[(index < least) | (index >= size[row])], minlength=len(column)) > 0
     sparse = (kind == 0) & (held == indexed) & ~off
     dense = (kind == 1) & ((size == -1) | (size == held)) & (indexed == 0)
-    lengths: Integers = np.where(sparse, size, np.where(dense, held, -1)).astype(np.int64)
-    lost = nulls(column)
-    return lengths if lost is None else np.where(lost, 0, lengths)
+    return np.where(sparse, size, np.where(dense, held, -1)).astype(np.int64)
 
 
 def _or_minus_one(decoded: Decoded) -> Floats:

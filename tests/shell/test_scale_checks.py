@@ -305,7 +305,7 @@ def test_python_refuses_them_too() -> None:
 
 
 def test_python_refuses_rows_of_classes_too() -> None:
-    """As arrays and as frames."""
+    """As arrays and as frames; of what sums to 1 with numbers below 0 nothing is said."""
     rng = np.random.default_rng(3)
     logits = rng.normal(0, 2, (400, 3))
     shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
@@ -315,6 +315,7 @@ def test_python_refuses_rows_of_classes_too() -> None:
         with pytest.raises(InputProblem, match="sum to 1 with no number below 0"):
             calibcli.apply(found, rows)
         calibcli.apply(found, rows, scale="prob")
+    calibcli.apply(found, shares + np.array([1.0, 0.0, -1.0]))
     assert np.allclose(calibcli.apply(found, shares, scale="prob"), calibcli.apply(found, logits))
 
 

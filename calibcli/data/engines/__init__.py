@@ -53,7 +53,7 @@ class ThreadEngine:
 def engine_named(name: EngineName, workers: int | None = None, *, address: str | None = None) -> Engine:
     """Return an engine; a cluster's is a class of the module of its name."""
     if name is EngineName.LOCAL:
-        return ThreadEngine(default_workers() if workers is None else max(1, workers))
+        return ThreadEngine(workers or default_workers())
     return cast("Engine", loaded(f"data.engines.{name.value}.{name.value.capitalize()}Engine")(address))
 
 

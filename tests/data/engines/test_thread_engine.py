@@ -88,5 +88,4 @@ def test_nothing_gives_nothing() -> None:
 def test_the_engine_is_named() -> None:
     """Without a number of workers there is one per processor."""
     assert engine_named(EngineName.LOCAL) == ThreadEngine(default_workers())
-    assert engine_named(EngineName.LOCAL, 0) == ThreadEngine(1)
     assert default_workers() >= 1

@@ -223,7 +223,7 @@ CASES = {
     "positive never occurs": ("score,label\n0.5,a\n0.2,b\n",
         Columns(score="score", label="label", positive="c"),
         "p.csv, column 'label': no label is 'c', as --positive says", "the labels are 'a' and 'b'"),
-    "negative weights": ("score,label,w\n0.5,1,1\n0.2,0,-1\n0.1,0,inf\n", WEIGHTED,
+    "negative weights": ("score,label,w\n0.5,1,0.5\n0.2,0,-1\n0.1,0,inf\n", WEIGHTED,
         "p.csv, column 'w': 2 of 3 weights are negative or infinite; the first is -1 at row 2",
         "weights must be finite and at least 0"),
     "half a row": ("score,label,w\n0.5,1,1\n0.2,0,1.5\n", COUNTED,

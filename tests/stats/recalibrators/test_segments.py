@@ -262,6 +262,8 @@ def test_raw_scores_of_infinite_loss_do_not_stay() -> None:
     assert raw.standard_error is None
     assert all(math.isfinite(one.loss) for one in others)
     assert math.isfinite(kept.loss_after)
+    edge = replace(kept.map, strength=others[-1].strength)
+    assert any("the weakest penalty tried" in note for note in edge.notes)
 
 
 def test_labels_that_the_score_parts_have_a_fit() -> None:

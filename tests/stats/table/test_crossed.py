@@ -127,6 +127,7 @@ def test_what_fits_is_exact_whatever_the_cut(data: Any) -> None:
     elif isinstance(found, CrossedCells) and isinstance(once, CrossedCells):
         assert np.array_equal(found.rows, once.rows)
         assert np.array_equal(found.below, once.below)
+        assert np.array_equal(found.combined(), once.combined())
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1), st.sampled_from([80, 333, 4_096]))
