@@ -144,24 +144,21 @@ class MeasureName(Explained):
         Estimator: √max(T, 0) with the U-statistic T = (1/n) Σ_{{n_k≥2}} (S_k² - Q_k)/(n_k - 1), Q_k the sum
             of squared label - score. T is unbiased for these scores; it may be negative, and is in the JSON
             report.
-        Interval: The score interval {{θ ≥ 0 : |T - θ| ≤ z √(A + D + Cθ)}}, A the null variance. In C a row of
-            bin k has a variance of min(1/n_k, 1/4) at least, since sure rows that were all right may be
-            followed by one that is not. T is skewed: above 95 % the lower end is that of a gamma law with the
-            third moment of T, at the whole error, where it is lower. It is asymptotic, for these very scores,
-            and approximate below 1,000 rows. Where all rows have one score it is that of Clopper and Pearson,
-            of the distance of a rate from it, at any number of rows. `--bounds` lists more for these scores,
-            each one-sided at δ, half the error of the interval. hoeffding is the plug-in plus
-            √(ln(1/δ)/(2n)), finite-sample. chernoff is finite-sample, on counts, up to 100 bins: the upper
-            one where each bin holds one score, the lower one for any bins.
-            `sun` is the set of Sun et al. at the confidence of the interval, asymptotic. It reads "0 or a to
-            b"; 0 is left out where T is too large for calibrated labels. It fails for rare events, rare and
-            costly errors, and few bins: at 95 % it held in 9 % of 2,000 simulations at a base rate of 1e-4,
-            in 72 % of fraud scores five times too high, and in 91 % of two values, 1,000 rows each
-            (docs/coverage.md); `l2` itself held in 93.7 % at least there. It is called rough where rows of a
-            bin, labels all alike, may hide an error above its upper end: there it missed in up to half of
-            tables. Of few rows that are nearly sure it may miss more often above 95 %: of 100 rows of .99 and
-            1,000 of .9999, calibrated, its lower end in .34 % at 99.9 %. With importance weights: that of
-            l2_plug_in, finite-sample.
+        Interval: The score interval {{θ ≥ 0 : |T - θ| ≤ z √(A + D + Cθ)}}, above 95 % with a lower end by a
+            gamma law (docs/methods.md, "Why the bounds hold"). It is asymptotic, for these very scores, and
+            approximate below 1,000 rows. Where all rows have one score it is that of Clopper and Pearson, of
+            the distance of a rate from it, at any number of rows. It is called rough where bins whose labels
+            are all alike may hide an error above its upper end: there it missed in up to half of tables. Of
+            few rows that are nearly sure it may miss more often above 95 %: of 100 rows of .99 and 1,000 of
+            .9999, calibrated, its lower end in .34 % at 99.9 %. With importance weights: that of l2_plug_in,
+            finite-sample. `--bounds` lists more for these scores, each one-sided at δ, half the error of the
+            interval. hoeffding is the plug-in plus √(ln(1/δ)/(2n)), finite-sample. chernoff is finite-sample,
+            on counts, up to 100 bins: the upper one where each bin holds one score, the lower one for any
+            bins. `sun` is the set of Sun et al. at the confidence of the interval, asymptotic: "0 or a to b",
+            0 left out where T is too large for calibrated labels. It fails for rare events, rare and costly
+            errors, and few bins: at 95 % it held in 9 % of 2,000 simulations at a base rate of 1e-4, in 72 %
+            of fraud scores five times too high, and in 91 % of two values, 1,000 rows each
+            (docs/coverage.md); `l2` itself held in 93.7 % at least there.
         Assumes: {_UNSEEN} Rows alone in their bin do not count.
         Reference: Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ; Sun,
             Chaudhari, Barnett & Dobriban (2024), arXiv 2408.08998, algorithm 1.
@@ -429,26 +426,26 @@ class MeasureName(Explained):
             A lower end of at most twice that distance is 0. Scores that do not fit in memory are rounded to a
             grid; where more than a fifth of all pairs of rows share a cell, both ends are the width of a cell
             farther out.
-        Interval: For the population, approximate. Noise bends the curve, so as a rule every estimate is too
-            large, and so is a bootstrap interval. Lower end: by test inversion among the curves on the way
-            from the diagonal to h, in log odds. It is the least of those of which an estimate as large would
-            be seen with probability δ, and 0 where that is the diagonal itself; or the percentile δ of
-            estimates around h where that is lower, as where a quantile jumps. Upper end: the percentile
-            1 - δ of estimates around h, or as far above the estimate as the percentile δ lies below it (basic
-            bootstrap), as where gaps are near the largest possible. Labels around h are drawn of one fitted
-            to Platt's smoothed targets. All by 400 draws of rows and labels, or 1/δ where that is more, each
-            with a curve fitted anew over at most 202 of the scores; the random numbers are those of the seed
-            and of these rows. In 20 simulated worlds of 300 rows it was wrong in at most 7 % at 95 %, mostly
-            too high; in harder ones in at most 7.2 %, but for e50 and e90 in 14 of 90 tables of fraud scores
-            whose median gap is next to 0 (docs/coverage.md). At 99 % an end was wrong in .6 % of 1,000 tables
-            of calibrated ties, and in .8 % of 2,000 of overconfident ones. None with importance weights,
-            fewer than 30 rows, fewer than 5 of one label, one score alone, or a confidence above 99.9 %.
+        Interval: For the population, approximate. Noise bends the curve, so that estimates, and with them a
+            plain bootstrap interval, are mostly too large. Lower end: the ICI of a curve between the diagonal
+            and h, in log odds, the nearest to the diagonal of which so large an estimate has the probability
+            δ (0 if that is the diagonal itself); or the percentile δ of estimates around h where that is
+            lower. Upper end: the percentile 1 - δ of estimates around h, or as far above the estimate as the
+            percentile δ lies below it (basic bootstrap), whichever is higher. Labels around h are drawn from
+            a curve fitted to Platt's smoothed targets. All by 400 draws of rows and labels, or 1/δ where that
+            is more, each with a curve fitted anew over at most 202 of the scores; the random numbers are
+            those of the seed and of these rows. In 20 simulated worlds of 300 rows it was wrong in at most
+            7 % at 95 %, mostly too high; in harder ones in at most 7.2 %, but for e50 and e90 in 14 of 90
+            tables of fraud scores whose median gap is next to 0 (docs/coverage.md). At 99 % an end was wrong
+            in .6 % of 1,000 tables of calibrated ties, and in .8 % of 2,000 of overconfident ones. None with
+            importance weights, fewer than 30 rows, fewer than 5 of one label, one score alone, or a
+            confidence above 99.9 %.
         Assumes: Rows are independent and held out; the rate bends no faster than 5 knots can follow. Scores
             within 2⁻⁵³ of 0 or 1 are limited inside the logit. "By chance" is what curves fitted to labels
-            that follow the scores show; it is left out with importance weights, and of e50 and e90 where a
-            curve parts the labels, as how far it is followed settles them. With --smoother kernel or loess h
-            is the curve that plot --kind clinical draws with it, straight between 200 places; that has
-            neither an interval nor a value by chance here.
+            that follow the scores show; it is left out with importance weights, and for e50 and e90 where a
+            curve separates the labels. With --smoother kernel or loess h is the curve that plot --kind
+            clinical draws with it, straight between 200 places; that has neither an interval nor a value by
+            chance here.
         Reference: Austin & Steyerberg (2019), Statistics in Medicine 38; Harrell (2015), Regression Modeling
             Strategies, section 2.4.5; Carpenter (1999), JRSS-B 61.
         """
@@ -459,9 +456,9 @@ class MeasureName(Explained):
         Estimand: The median over rows of |h(f) - f|, h as for ici.
         Estimator: The least value that at least half of the weight does not exceed.
         Interval: As for ici, approximate.
-        Assumes: As for ici. Where half of the rows are nearly right and the others far off the median is
-            either, and its interval does not hold: where the half of the scores near 1 was twice too high
-            and the half near 0 right it missed in 27 to 88 of 100 samples. ici has no such jump.
+        Assumes: As for ici. Where half of the rows are nearly right and the others far off, the median jumps
+            from one to the other, and its interval does not hold: with scores near 1 twice too high and those
+            near 0 right it missed in 27 to 88 of 100 samples. ici has no such jump.
         Reference: Austin & Steyerberg (2019), Statistics in Medicine 38.
         """
     E90 = "e90", Facts(Home.SMOOTH), """
@@ -497,20 +494,19 @@ class MeasureName(Explained):
         Estimand: The mean over rows of P(y = 1 | f) - f: how much more often label 1 comes than the scores
             announce, on average.
         Estimator: Mean label minus mean score (calibration in the large).
-        Interval: {_THESE} It is never beyond [-mean score, 1 - mean score], which is all that can be. Of
-            three methods the one that promises the shortest is used, by the scores alone. Clopper-Pearson on
-            the number of labels 1, less the mean score, is for few rows, or scores that lie together. The
-            normal law with a proven error, at a variance bounded by the squared residuals, is for many rows
-            and scores that discriminate well. Betting is for few rows with scores near 0 and 1. Each of the
-            other two then has a tenth of the error, in case the scores are wrong. With importance weights:
-            Hoeffding at the effective number of rows (Σw)²/Σw², or, where the scores promise a bound that is
-            a tenth shorter, the better of that and one by squared residuals, each with half of the error.
-            The latter takes events that are announced as rare for rare, however much their rows weigh.
+        Interval: {_THESE} It lies within [-mean score, 1 - mean score]. Of three methods the scores choose
+            the one that promises the shortest interval. Clopper-Pearson on the number of labels 1, less the
+            mean score, is for few rows, or scores that lie together. The normal law with a proven error, at a
+            variance bounded by the squared residuals, is for many rows and scores that discriminate well.
+            Betting is for few rows with scores near 0 and 1; each of the other two then has a tenth of the
+            error, in case the scores are wrong. With importance weights: Hoeffding at the effective number of
+            rows (Σw)²/Σw², or, where the scores promise a bound that is a tenth shorter, the better of that
+            and one by squared residuals, which is shorter for rare events, each with half of the error.
         Assumes: Rows are independent, and none of them trained the model or the recalibrator. It holds
-            approximately for the population too, unless it says "of these scores only". It says so where
-            fewer than ten rows have the rarer label, or an end is as far as these scores allow. There the
-            mean score of other rows may matter more than the noise of labels. A verdict rests on it only
-            where a bound by one added row says the same of the population.
+            approximately for the population too, unless it says "of these scores only": where fewer than ten
+            rows have the rarer label, or an end is as far as these scores allow, the mean score of other rows
+            may matter more than the noise of labels. A verdict rests on it only where Gaffke's bound says the
+            same of the population.
         Reference: Clopper & Pearson (1934), Biometrika 26; Hoeffding (1956), Ann. Math. Statist. 27;
             Waudby-Smith & Ramdas (2024), JRSS-B 86; Fan, Grama & Liu (2015), Electron. J. Probab. 20.
         """
@@ -860,16 +856,15 @@ class MeasureName(Explained):
             fifth of all pairs do, or what they hide may be more than half a standard error, there is no
             interval. Undefined with one label only.
         Interval: For the population, approximate. The area is the mean share of label 0 below each row of
-            label 1. It is also the mean share of label 1 above each row of label 0. Both means have Gaffke's
-            bound, with room for the misplaced row that has not been seen. The distances of the area to the
-            two are combined by the root of the sum of their squares. DeLong's variance is the sum of two
-            likewise. But where one row of either label is misplaced and no other, squares leave out areas
-            near 1 at any confidence. So where the root of the product of how many rows have each label,
-            times one less the area, is below 20, the upper end is Gaffke's bound of the mean of what each
-            row adds to the area if that is farther away; likewise the lower end near 0. Scores of two values
-            were gone through with 10 to 50 rows of the rarer label and 12 to 1,000 of the other, all tables:
-            an end is wrong no more often than it says, at 90 to 99.8 %. None with importance weights. Two
-            scores of the same rows are compared row by row, by what each row adds to either area.
+            label 1, and also the mean share of label 1 above each row of label 0. Both means have Gaffke's
+            bound, with room for a misplaced row that was not seen. The distances from the area to the two
+            bounds are combined as the root of the sum of their squares, as DeLong's variance is a sum of two.
+            That leaves out areas near 1 where one row of either label is misplaced and no other. So where
+            (1 - area) √(n₁ n₀), n₁ and n₀ the rows of either label, is below 20, the upper end is Gaffke's
+            bound of the mean of what each row adds to the area, if that is farther away; likewise the lower
+            end near 0. Over all tables of two values, 10 to 50 rows of the rarer label and 12 to 1,000 of the
+            other, an end is wrong no more often than it says, at 90 to 99.8 %. None with importance weights.
+            Two scores of the same rows are compared row by row, by what each row adds to either area.
         Assumes: Rows are independent and held out. "By chance" is the area on average over labels drawn from
             the scores, to first order. It is not given where fewer than 20 rows of either label are expected.
         Reference: DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44; Zou & Donner (2008), Statistics in
