@@ -263,6 +263,13 @@ def test_sure_scores_that_were_right_may_be_wrong_once(score: float, rows: int) 
         assert interval.finite_sample
 
 
+def test_rows_that_may_hide_the_most_are_named() -> None:
+    """Of several values whose labels are all alike those count that leave most open."""
+    table = ScoreTable(np.array([1e-5, 2e-5, 3e-4]), np.array([30, 3, 990]), np.zeros(3, np.int64))
+    words = "rough: 3 rows of one label may hide a larger error"
+    assert words in debiased_l2(table, bins=ATOMS).assumptions
+
+
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.999])
 def test_interval_of_one_value_is_wrong_no_more_often_than_it_says(confidence: float) -> None:
     """Every table of 20 and 50 rows counted: by T it missed in 9 % at 95 %, and in up to .95 % at 99.9 %."""

@@ -6,7 +6,7 @@ import pytest
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning, Bound, MeasureName, Purpose, Relation, TestName, VerdictName
 from calibcli.stats.gates import judge
-from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.claim import Claim, Ground
 from calibcli.stats.measures.if_calibrated import CalibratedDraws
 from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.numerics import stream
@@ -40,6 +40,15 @@ def test_estimate_stands_to_the_limit_as_it_is() -> None:
         assert verdict.claim.expression.startswith("binned_ece.value <= ")
     above = judge(table, rule(M.ECE, value, AT_LEAST, Bound.VALUE), ground=Ground(TEN))
     assert above.outcome is VerdictName.PASS
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_bounds_at_the_limit_keep_it(relation: Relation) -> None:
+    """As a number at the limit does; what refutes is beyond it."""
+    claim = Claim("ece", 0.5, 0.95, relation=relation)
+    assert claim.by_bounds(lower=0.5, upper=0.5) is VerdictName.PASS
+    assert claim.by_bounds(lower=0.5, upper=None) is not VerdictName.FAIL
+    assert claim.by_bounds(lower=None, upper=0.5) is not VerdictName.FAIL
 
 
 @pytest.mark.parametrize("name", [M.L2, M.LINF, M.MMCE, M.BRIER_MCB, M.ECE_SWEEP])
