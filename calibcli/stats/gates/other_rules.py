@@ -385,7 +385,7 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
     p = math.nan if result.p_value is None else result.p_value
     undefined = "; ".join(result.assumptions) or "the test is undefined for these rows"
     few, least = ground.too_few(table), 1.0 / (DRAWS + 1)
-    if few is None and result.p_method.startswith("monte-carlo") and p <= least and rule.limit < least:
+    if few is None and result.p_method.startswith("monte-carlo") and p <= least and rule.limit <= least:
         few = f"the p-value comes from {DRAWS} simulated draws and cannot be below {least:g}"
     outcome, reason = claim.compared(p, few=few, undefined=undefined)
     exact = result.p_method != JEFFREYS and (

@@ -92,6 +92,7 @@ def test_p_values_are_those_of_measure(name: TestName) -> None:
     ("rows", "limit", "outcome"),
     [
         (600, 0.002, VerdictName.FAIL),
+        (600, 0.001, VerdictName.INCONCLUSIVE),
         (600, 0.0005, VerdictName.INCONCLUSIVE),
         (4_000, 0.0005, VerdictName.FAIL),
     ],
@@ -99,7 +100,7 @@ def test_p_values_are_those_of_measure(name: TestName) -> None:
 def test_a_limit_below_what_draws_show_is_not_called_kept(
     rows: int, limit: float, outcome: VerdictName
 ) -> None:
-    """999 draws show no p-value below .001: a rejected score does not pass a limit of .0005 by them."""
+    """999 draws show no p-value below .001: rejected scores do not pass a limit of .001 or less by them."""
     requested = rule(TestName.KS, limit, AT_LEAST, Bound.P_VALUE)
     verdict = judge(table_of(rows, 0.3), requested, ground=Ground(TEN))
     assert verdict.outcome is outcome
