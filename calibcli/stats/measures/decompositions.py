@@ -126,7 +126,7 @@ def observed_parts(table: Table, sums: BinnedTable) -> Murphy:
     """Return the parts of these labels; on a grid each cell's labels count at their own mean scores."""
     some = sums.occupied
     rate = _ratio(sums.positive, sums.weight)
-    mean = _ratio(sums.score_sum, sums.weight)
+    mean = _mean_scores(table, sums)
     sizes = np.diff(sums.starts)
     from_rate, from_mean = np.repeat(rate, sizes), np.repeat(mean, sizes)
     positive, negative = table.positive, table.weight - table.positive
@@ -139,7 +139,7 @@ def observed_parts(table: Table, sums: BinnedTable) -> Murphy:
 
 def expected_parts(table: Table, sums: BinnedTable) -> Murphy:
     """Return the means of the parts over labels that follow the scores."""
-    mean = _ratio(sums.score_sum, sums.weight)
+    mean = _mean_scores(table, sums)
     noise = segment_sums(table.weight_sq * table.score * (1.0 - table.score), sums.starts)
     away = table.score - np.repeat(mean, np.diff(sums.starts))
     variance = float((table.weight * away**2).sum()) / sums.total
@@ -155,7 +155,7 @@ def _range_if_calibrated(
     calibrated: if_calibrated.CalibratedDraws | None,
 ) -> Range | None:
     """Return the range of a part over labels that follow the scores: by the draws, where they are needed."""
-    mean = _ratio(sums.score_sum, sums.weight)
+    mean = _mean_scores(table, sums)
     if name is MeasureName.BRIER_WITHIN_VARIANCE:
         return expected.variance, expected.variance
     if name is MeasureName.BRIER_WITHIN_COVARIANCE:
@@ -197,6 +197,13 @@ def _share_of_squares(sums: BinnedTable) -> tuple[Floats, float]:
     """Return sum w^2 / (sum w)^2 of each bin and of all: 1 / n where every row counts once."""
     whole = float(sums.weight_sq.sum()) / sums.total**2
     return _ratio(sums.weight_sq, sums.weight**2), whole
+
+
+def _mean_scores(table: Table, sums: BinnedTable) -> Floats:
+    """Return the mean score of each bin: where it holds one, that very score, so that nothing is within."""
+    mean, alone = _ratio(sums.score_sum, sums.weight), np.diff(sums.starts) == 1
+    mean[alone] = table.score[sums.starts[:-1][alone]]
+    return mean
 
 
 def _ratio(top: Floats, bottom: Floats) -> Floats:

@@ -63,6 +63,14 @@ def test_corrected_reliability_is_t_for_discrete_scores(rows: list[tuple[int, bo
         assert mine.interval.upper == pytest.approx(max(theirs.interval.upper**2, mine.value), abs=1e-12)
 
 
+def test_nothing_is_within_a_bin_of_one_score() -> None:
+    """Rounding of the bin's mean score is no variance and no covariance: both are 0, by chance too."""
+    table = ScoreTable(np.array([0.1, 0.3, 0.7]), np.array([1_214, 1_255, 1_292]), np.array([126, 378, 896]))
+    for name in (M.BRIER_WITHIN_VARIANCE, M.BRIER_WITHIN_COVARIANCE):
+        found = murphy_part(name, table, bins=ATOMS)
+        assert (found.value, found.null) == (0.0, 0.0)
+
+
 @given(rows=PAIRS)
 def test_corp_discriminates_at_least_as_much_as_bins(rows: Pairs) -> None:
     """Any nondecreasing map that is constant on bins saves no more than the isotonic fit does."""
