@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline
 
@@ -119,6 +119,10 @@ def test_spline_is_that_of_scipy_and_straight_outside(shape: tuple[list[int], li
     np.testing.assert_allclose(slopes_at_knots(knots, values), theirs(knots, 1), rtol=0, atol=1e-9)
 
 
+@example(
+    ([0, 1, 2, 3], [0.0, 1.0, 2.0, 5.0])
+)  # Its slope bends towards 0 between knots, and does not reach it.
+@example(([0, 1, 2, 3], [0.0, 1.0, 1.0, 2.0]))  # It falls between two knots at which it rises.
 @given(knots_and_values)
 def test_falling_anywhere_is_seen(shape: tuple[list[int], list[float]]) -> None:
     """A spline is said to fall exactly where its slope, looked at closely, is negative somewhere."""
