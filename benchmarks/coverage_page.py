@@ -129,7 +129,7 @@ def row(line: Line) -> list[str]:
 
 def not_nominal(lines: list[Line]) -> Iterator[str]:
     """Yield where a nominal level is not kept, by what it speaks of and how it is said to hold."""
-    yield from ("## Where nominal is not nominal", "")
+    yield from ("## Where the nominal rate is missed", "")
     promised = [line for line in lines if line.count.nominal is not None]
     parts = (
         (
@@ -139,12 +139,12 @@ def not_nominal(lines: list[Line]) -> Iterator[str]:
         ),
         (
             "What holds approximately",
-            "Each is printed as approximate; where it is wrong too often it is not to be relied on.",
+            "Reports call each approximate; do not rely on it where it is wrong too often.",
             [one for one in promised if one.own and not one.count.holds],
         ),
         (
-            "Read the other way",
-            "None of these promises anything here; whoever reads them so should know.",
+            "Read for the other target",
+            "Here intervals of these scores are held against the population, or the reverse: no promise.",
             [one for one in promised if not one.own],
         ),
     )
@@ -188,8 +188,8 @@ def all_cells(run: Run) -> Iterator[str]:
     yield from prose("""
         In per cent how often the answer was right, in brackets the mean width, of a bound its mean, and of a
         plan the mean number of rows; then the repetitions, where they are not those of the table's title.
-        *These*: labels drawn anew; *all*: scores and labels. What is no promise of the interval, being read
-        the other way, is in italics.
+        *These*: labels drawn anew; *all*: scores and labels. In italics: read for the other target, for which
+        nothing is promised.
     """)
     names: dict[str, list[Line]] = {}
     for cell, counts in run.found.items():
@@ -285,7 +285,7 @@ def changed_since(run: Run) -> str:
     each = ", ".join(f"{count:,} of `{kind}`" for kind, count in kinds.items())
     return (
         f"**In {len(run.changed):,} of them an answer has changed since they were run**, at least in a digit "
-        f"({each}): they are to be run anew."
+        f"({each}): they show what an earlier version did."
     )
 
 
@@ -294,26 +294,26 @@ def document(run: Run) -> str:
     lines = lines_of(run)
     missing = len(run.every) - len(run.found)
     fewest = min((line.count.asked for line in lines), default=0)
-    whole = "All of them." if not missing else f"**{missing:,} cells are still to be run**, listed below."
+    whole = "" if not missing else f"**{missing:,} cells are still to be run**, listed below."
     text = [
         *("# Measured coverage", "", "Written by `make coverage`; do not edit.", ""),
         *prose(f"""
-            Every interval, test, verdict and gate in worlds where the truth is known, the hardest of them
-            first. This page holds {len(run.found):,} of
+            Every interval, test, verdict and gate in simulated worlds where the truth is known, the hardest
+            of them first. This page holds {len(run.found):,} of
             {len(run.every):,} cells. {whole} {changed_since(run)}
         """),
         *prose("""
-            A cell is a question, a world, a number of rows, and what is drawn anew: the labels of these
-            scores, or scores and labels. An interval says itself which of the two it speaks of, and is judged
-            by that; the other is shown as well. Bold is what is wrong more often than its nominal rate
-            explains, p < 1e-6. A rule is asked for exactly the truth, where a PASS and a FAIL may each come
-            with a probability of 5 %. Fewer answers than repetitions mean that in the others there was none
-            to judge, as where no interval is given.
+            A cell is a question, a world, a number of rows, and what is drawn anew: labels alone, the truth
+            being that of these scores, or scores and labels, the truth being the population's. An interval
+            says which of the two it is for, and is judged by that; the other is shown as well. Bold is what
+            is wrong more often than its nominal rate explains, p < 1e-6. The limit of a rule is exactly the
+            truth, where a PASS and a FAIL may each come with a probability of 5 %. Where answers are fewer
+            than repetitions the others gave none, such as no interval.
         """),
         *prose(f"""
             Every cell is seeded by its name, so that the same code gives the same page, and kept in
-            `benchmarks/coverage.jsonl` with what its first three repetitions answered: each run asks them
-            again, and simulates anew what answers otherwise. The fewest answers of a line are {fewest:,}.
+            `benchmarks/coverage.jsonl` with the answers of its first three repetitions: a run repeats these,
+            and simulates anew the cells that answer otherwise. No line has fewer than {fewest:,} answers.
             Beside other packages: [coverage_beside.md](coverage_beside.md); sizes of the tests by what
             scores leave open: [test_sizes.md](test_sizes.md).
         """),

@@ -90,7 +90,7 @@ def test_what_is_not_nominal_stands_first(page: Any) -> None:
     assert "holds 2 of 3 cells. **1 cells are still to be run**, listed below." in text.replace("\n", " ")
     assert "| plan | 1,000 | two values (all) |" in text
     first, second, third = (
-        text.index(f"### {one}") for one in ("What holds at", "What holds app", "Read the other")
+        text.index(f"### {one}") for one in ("What holds at", "What holds app", "Read for the other")
     )
     line = "| bias | these scores | at every number of rows | mild, 1,000 rows | labels | 95 | **80.00** |"
     assert first < text.index(line) < second
