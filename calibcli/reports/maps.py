@@ -163,11 +163,6 @@ class FolderApplyReport(Declared):
     def columns(self) -> tuple[str, ...]:
         return self.parts[0].columns if self.parts else ()
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is said of what was found, and what the reports of files say, each sentence once."""
-        return tuple(dict.fromkeys((*self.found, *(note for part in self.parts for note in part.notes))))
-
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary(Declared):

@@ -103,6 +103,18 @@ def test_a_restart_with_another_map_is_refused(place: Path, capsys: pytest.Captu
             assert main([*words, *more, "--skip-existing"]) == code
 
 
+def test_notes_on_some_files_name_them(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is said of two files alike is not taken for what is said of one, or of all."""
+    for name in ("a.csv", "b.csv"):
+        (place / "preds" / name).write_text("score,id\n0.2,1\nabc,2\n0.4,3\n")
+    (place / "preds" / "c.csv").write_text("score,id\n" + "".join(f"{k / 1e6},{k}\n" for k in range(200)))
+    words = ["apply", "cal.json", "preds", "--out-dir", "out", "--on-missing", "null"]
+    assert main(words) == 0
+    said = capsys.readouterr().err
+    assert "note: preds/a.csv and preds/b.csv: column 'score': scores counted as missing" in said
+    assert "note: preds/c.csv, column 'score': about 100 % of these scores lie" in said
+
+
 @pytest.mark.usefixtures("place")
 def test_a_restart_at_another_base_rate_of_the_fit_is_refused() -> None:
     """Where --prior replaces it, two maps of one curve make other columns."""

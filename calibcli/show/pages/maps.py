@@ -184,7 +184,7 @@ def apply_page(report: ApplyReport) -> Page:
         facts.append(("prediction", _applied_prediction(classes)))
     repairs = [] if classes is None else _class_repairs(classes)
     title = f"added {_column_words(report.columns)}, written to {where}"
-    return _applied_page(title, facts, report, report.gaps, repairs)
+    return _applied_page(title, facts, report, report.gaps, repairs, said=report.notes)
 
 
 def _applied_page(
@@ -193,6 +193,8 @@ def _applied_page(
     report: ApplyReport | FolderApplyReport,
     gaps: Sequence[str],
     repairs: Sequence[Line] = (),
+    *,
+    said: tuple[str, ...],
 ) -> Page:
     pooled = (pooled_words(report.pooled_rows, report.pooled_groups),) if report.pooled_rows else ()
     notes = [
@@ -200,7 +202,7 @@ def _applied_page(
         *clipped_lines(report.clipped),
         *note_lines(pooled),
         *repairs,
-        *note_lines(report.notes),
+        *note_lines(said),
     ]
     top = paragraph(Line(title, Tone.TITLE))
     return (top, Listing(tuple(facts)), *([paragraph(*notes)] if notes else []))
@@ -218,6 +220,20 @@ def _gaps_by_file(report: FolderApplyReport) -> list[str]:
     found = [f"{quoted(part.files[0])}, {gap}" for part in report.parts for gap in part.gaps]
     more = len(found) - _MOST_GAPS
     return [*found[:_MOST_GAPS], *([f"and {plural(more, 'more column')} of files"] if more > 0 else [])]
+
+
+def _notes_by_file(report: FolderApplyReport) -> tuple[str, ...]:
+    """Return what is said of all files, each sentence once, and with their names what is said of some."""
+    files: dict[str, list[str]] = {}
+    for part in report.parts:
+        for note in part.notes:
+            files.setdefault(note, []).extend(part.files)
+    # Some name their file already.
+    named = (
+        one if len(names) == len(report.parts) or names[0] in one else f"{file_words(tuple(names))}: {one}"
+        for one, names in files.items()
+    )
+    return tuple(dict.fromkeys((*report.found, *named)))
 
 
 def _column_words(columns: tuple[str, ...]) -> str:
@@ -253,7 +269,7 @@ def apply_folder_page(report: FolderApplyReport) -> Page:
     below = f"below {quoted(report.folder)}"
     files = plural(len(report.parts), "file")
     title = f"added {columns} to {files}, written {below}" if report.parts else f"nothing left to do {below}"
-    return _applied_page(title, facts, report, _gaps_by_file(report))
+    return _applied_page(title, facts, report, _gaps_by_file(report), said=_notes_by_file(report))
 
 
 # A table takes much longer to lay out than to read; those that have a role are always among them.
