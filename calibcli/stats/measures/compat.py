@@ -297,10 +297,10 @@ def _hosmer_lemeshow(letter: str, gaps: PeerBins, bins: str) -> tuple[PeerNumber
     statistic = float(((rate * rows - expected) ** 2 / (expected * (1.0 - expected / rows))).sum())
     freedom = rows.size - 2
     p = defined(1.0 - float(chdtr(freedom, statistic))) if freedom > 0 else None
-    freedoms = "1 degree" if freedom == 1 else f"{freedom} degrees"
-    degrees = (
-        f"{freedoms} of freedom for {rows.size} bins, here one for each bin of ece, or draws for thin bins"
-    )
+    degrees = "none: two bins or fewer leave no degree of freedom"
+    if freedom > 0:
+        left = f"{plural(freedom, 'degree')} of freedom for {rows.size} bins"
+        degrees = f"{left}, here one for each bin of ece, or draws for thin bins"
     variance = (
         "n times mean score (1 - mean score) as variance, here the sum of f (1 - f) over the bins of ece"
     )
@@ -521,6 +521,7 @@ def sklearn_numbers(table: ScoreTable) -> Peer:
     brier, loss = mean_loss(table, squared_error), _log_loss(table, table.score)
     wrong = certain_and_wrong(table)
     clipped = f"scores are limited to [2.2e-16, 1 - 2.2e-16] there{_cost(wrong)}"
+    clipped = "none: labels that are all the same are an error there" if loss is None else clipped
     shares = "one less the loss over that of the base rate of these rows"
     numbers = (
         PeerNumber("brier_score_loss", brier, MeasureName.BRIER, "the same formula"),

@@ -451,8 +451,8 @@ def reach_of_maps(
     found: dict[Compared, tuple[float, float]] = {}
     least = min(float(scores.min()), 1.0 - float(scores.max()))
     for name, low in ((MeasureName.BRIER, 0.0), (MeasureName.LOG_LOSS, least)):
-        # Next to a score that is not 0 lies the largest double below 1: at 1 a loss would have no end.
-        high = min(1.0 - low, math.nextafter(1.0, low)) if low else 1.0
+        # Where no score is 0 or 1, rounding makes none 1.
+        high = min(1.0 - low, math.nextafter(1.0, 0.0)) if low else 1.0
         at = np.concatenate((np.linspace(low, high, _POINTS), scores, corners))
         at = at[(at >= low) & (at <= high)]
         one, other = first(at), second(at)

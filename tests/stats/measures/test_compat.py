@@ -104,3 +104,16 @@ def test_statistics_too_far_out_for_a_series_have_no_p_value_of_mapie() -> None:
         assert numbers[f"{name}_statistic"].value > 1e90
         assert numbers[f"{name}_p_value"].value is None
         assert "fit in memory" in numbers[f"{name}_p_value"].why
+
+
+def test_numbers_that_a_tool_does_not_give_have_a_reason() -> None:
+    """Labels all the same are an error of scikit-learn, and two bins leave no degree of freedom."""
+    table = ScoreTable.from_rows(np.array([0.2, 0.7]), np.array([True, True]))
+    for tool, name in (
+        (CompatTool.SKLEARN, "log_loss"),
+        (CompatTool.SKLEARN, "d2_log_loss_score"),
+        (CompatTool.CALZONE, "HL-H p-value"),
+    ):
+        (found,) = [one for one in compat.peer_numbers(tool, table).numbers if one.name == name]
+        assert found.value is None
+        assert "none: " in found.why
