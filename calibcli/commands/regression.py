@@ -175,6 +175,8 @@ _MOST_ERROR = 0.25
 
 _PERCENT = 100.0
 
+_NO_FAIL = "with so many claims no fail can be shown: measure the baseline"
+
 
 def against_report(
     table: Table, before: Before, requested: Regression, *, ground: Ground
@@ -227,10 +229,7 @@ def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -
         below = _estimate(table, name, ground.bins, error=ground.fail_delta - old.spent)
         lower = _less(below, Bound.LOWER, old.interval.ends[1])
     else:
-        assumptions.append(
-            f"with so many claims no fail can be shown: measure the baseline with --confidence "
-            f"{1.0 - ground.fail_delta:.6g} or more"
-        )
+        assumptions.append(f"{_NO_FAIL} with --confidence {1.0 - ground.fail_delta:.6g} or more")
     if above.value == math.inf:
         lower = math.inf
     held = f"Bonferroni with the baseline's interval at {_PERCENT * old.interval.confidence:.6g} %"
@@ -303,7 +302,10 @@ def _verdicts(
         claim = ground.claim_of(rule, measure=f"{name.value} - baseline")
         verdict = found.verdict(table, claim, ground)
         if verdict.outcome is VerdictName.INCONCLUSIVE and verdict.reason is None:
-            verdict = replace(verdict, reason=next(iter(why_none(found.assumptions)), None))
+            why = why_none(found.assumptions)
+            if found.value > requested.limit:
+                why += [one for one in found.assumptions if one.startswith(_NO_FAIL)]
+            verdict = replace(verdict, reason=next(iter(why), None))
         verdicts[key] = verdict
     return verdicts
 
