@@ -153,12 +153,11 @@ def document(results: Results, *, command: str) -> str:
         *("# Measured sizes of the tests", "", f"Written by `{command}`; do not edit.", ""),
         *prose(f"""
             How often each test rejects labels that were drawn from the scores, at 1 / 5 / 10 %, in per cent.
-            A test keeps its promise where that is at most the level, but for chance; less is what few open
-            rows leave: where hardly an event can differ from its score there is nothing to reject. Of
-            {len(numbers):,} numbers {bold} are bold: above their level by more than chance does once in
-            10,000 times. Labels were drawn {_times(often)} times in each cell. P-values that are drawn are by
-            199 draws here, not by 999, which has the same levels, but that the combined test cannot reject at
-            1 % by three times the least of them.
+            A test keeps its promise where that is at most the level, up to chance. It is less where few rows
+            are open to doubt, as there is little to reject. Of {len(numbers):,} numbers {bold} are bold:
+            above their level by more than chance does once in 10,000 times. Labels were drawn
+            {_times(often)} times in each cell. P-values are drawn 199 times here and not 999, which keeps
+            the levels; but the combined test then rejects at 1 % by its limit laws alone.
         """),
         *prose("""
             *Open to doubt*: "alike", every row adds about the same to Σf(1 - f); "few open", as a saturated
@@ -195,7 +194,8 @@ def main() -> None:
     # A whole table, if a rough one, comes first, but for the cells that take longest.
     jobs.sort(key=lambda job: job[1] + (job[0].rows >= MANY_ROWS))
     results = simulated(jobs, keep=chosen.keep, workers=chosen.workers)
-    command = f"python benchmarks/write_sizes.py --repetitions {chosen.repetitions} --many {chosen.many}"
+    counts = f"--repetitions {chosen.repetitions} --many {chosen.many}"
+    command = f"python benchmarks/write_sizes.py --keep FILE {counts}"
     beside_it = chosen.output.with_suffix(".tmp")
     beside_it.write_text(document(results, command=command), encoding="utf-8")
     beside_it.replace(chosen.output)
