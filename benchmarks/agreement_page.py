@@ -59,7 +59,7 @@ searches that page shows on ten; and, since calibcli has no such number, `cox_fi
 intercept 0) and `platt_sigmoid` on the raw score, where ours is on the logit. `cox_fix_slope` repeats a
 number of `logistic_recalibration`."""
 BOUNDS = {
-    "ece.lower": "McDiarmid, less the mean noise",
+    "ece.lower": "McDiarmid less the mean noise, or the end of bias",
     "ece.upper": "betting, or d* where scores are far from 0 and 1",
     **dict.fromkeys(("bias.lower", "bias.upper"), "counts, the normal law with its error, or betting"),
     **dict.fromkeys(("smece.upper", "smce.upper"), "betting"),
@@ -71,17 +71,17 @@ BOUNDS = {
     },
 }
 ENDS = """95 % ends over the same rows, against `tests/oracles/slow_bounds.py`. Others have tests of their own
-in `tests/oracles`: betting on the distance, Chernoff's bound of l2, profiles of Cox by scipy. That they cover
-is what [coverage.md](coverage.md) shows.
+in `tests/oracles`: betting on the distance, Chernoff's bound of l2, profiles of Cox by scipy. How often
+intervals cover is in [coverage.md](coverage.md).
 
 """
-MEASURES = """Largest differences, over the other number where that is above 1. *Golden* and *by `--compat`*
-should be rounding; *by default* is what another convention makes, named in the tables below. *Slow formula*:
+MEASURES = """Largest differences, relative where the other number is above 1. *Golden* and *by `--compat`*
+should be rounding; *by default* comes from another convention, named in the tables below. *Slow formula*:
 `tests/oracles/slow_values.py`, which imports nothing of calibcli.
 """
 TOOLS = """*By default* is our number as `measure` prints it against theirs, where both have one. *Alike* is
-the same on the rows `off edges` with their number of bins, where rules for edges, ends and ties have nothing
-to do: what is left there is another formula, or other bins. The reason is that of `--compat` for the largest
+the same on the rows `off edges` with their number of bins, where rules for edges, ends and ties do not
+matter: what is left is another formula, or other bins. The reason is that of `--compat` for the largest
 difference by default.
 """
 
