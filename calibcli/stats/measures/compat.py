@@ -88,11 +88,6 @@ def ratio(top: float, bottom: float) -> float | None:
     return top / bottom
 
 
-def defined(value: float) -> float | None:
-    """Return a number, None for what is not one."""
-    return None if np.isnan(value) else float(value)
-
-
 def peer_numbers(  # noqa: PLR0911 - one return for each tool
     tool: CompatTool, table: ScoreTable, *, rows: OrderedRows | None = None
 ) -> Peer:
@@ -296,7 +291,7 @@ def _hosmer_lemeshow(letter: str, gaps: PeerBins, bins: str) -> tuple[PeerNumber
     expected, rows = score * gaps.rows, gaps.rows
     statistic = float(((rate * rows - expected) ** 2 / (expected * (1.0 - expected / rows))).sum())
     freedom = rows.size - 2
-    p = defined(1.0 - float(chdtr(freedom, statistic))) if freedom > 0 else None
+    p = 1.0 - float(chdtr(freedom, statistic)) if freedom > 0 else None
     degrees = "none: two bins or fewer leave no degree of freedom"
     if freedom > 0:
         left = f"{plural(freedom, 'degree')} of freedom for {rows.size} bins"
