@@ -7,7 +7,7 @@ from calibcli.names import ClassMethod, FitMethod, RecalibratorName
 from calibcli.reports.input import InputSummary
 from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.recalibrators.selection import Selection
-from calibcli.values import dataclass
+from calibcli.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,28 +140,28 @@ class FolderApplyReport(Declared):
     found: tuple[str, ...] = ()
 
     @property
-    def rows(self) -> int:
-        return sum(part.rows for part in self.parts)
-
-    @property
-    def clipped(self) -> int:
-        return sum(part.clipped for part in self.parts)
-
-    @property
-    def without_score(self) -> int:
-        return sum(part.without_score for part in self.parts)
-
-    @property
-    def pooled_rows(self) -> int:
-        return sum(part.pooled_rows for part in self.parts)
-
-    @property
-    def pooled_groups(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(group for part in self.parts for group in part.pooled_groups))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.parts[0].columns if self.parts else ()
+    def total(self) -> ApplyReport:
+        """What became of the rows of all files; gaps and notes are those of the first."""
+        first = self.parts[0]
+        ends = [end for part in self.parts for end in (part.lowest, part.highest) if end is not None]
+        of_classes = [part.classes for part in self.parts if part.classes is not None]
+        return replace(
+            first,
+            rows=sum(part.rows for part in self.parts),
+            clipped=sum(part.clipped for part in self.parts),
+            without_score=sum(part.without_score for part in self.parts),
+            pooled_rows=sum(part.pooled_rows for part in self.parts),
+            pooled_groups=tuple(dict.fromkeys(one for part in self.parts for one in part.pooled_groups)),
+            lowest=min(ends, default=None),
+            highest=max(ends, default=None),
+            classes=first.classes
+            and replace(
+                first.classes,
+                changed=sum(one.changed for one in of_classes),
+                tied=sum(one.tied for one in of_classes),
+                normalised=sum(one.normalised for one in of_classes),
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)

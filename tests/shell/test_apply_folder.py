@@ -271,6 +271,7 @@ def test_the_report_adds_files_up(place: Path) -> None:
     found = apply_folder(
         ["preds"], "out", requested=requested, force=False, skip_existing=False, reading=Reading()
     )
-    assert found.rows == sum(part.rows for part in found.parts) == 1_002
-    assert found.columns == ("calibrated",)
+    assert found.total.rows == sum(part.rows for part in found.parts) == 1_002
+    assert found.total.columns == ("calibrated",)
+    assert found.total.lowest == min(part.lowest or 1.0 for part in found.parts)
     assert [part.output for part in found.parts] == [f"out/{name}" for name in files(place / "out")]

@@ -167,12 +167,17 @@ _MOST_NAMES = 6
 
 def apply_page(report: ApplyReport) -> Page:
     where = "standard output" if report.output == "-" else quoted(report.output)
+    what = "score" if report.classes is None else "probs"
+    source = ("from", f"{file_words(report.files)}  {what}={quoted(report.score)}")
+    title = f"added {_column_words(report.columns)}, written to {where}"
+    notes = _applied_lines(report, report.gaps, report.notes)
+    return _page_of(title, (source, *_applied_facts(report)), notes)
+
+
+def _applied_facts(report: ApplyReport) -> list[tuple[str, str]]:
     classes = report.classes
-    what, of = ("score", "") if classes is None else ("probs", f" of {count(len(classes.names))} classes")
-    facts = [
-        ("from", f"{file_words(report.files)}  {what}={quoted(report.score)}"),
-        ("rows", f"{count(report.rows)}{of}, as many as were read"),
-    ]
+    of = "" if classes is None else f" of {count(len(classes.names))} classes"
+    facts = [("rows", f"{count(report.rows)}{of}, as many as were read")]
     if report.lowest is not None and report.highest is not None:
         facts.append(("values", between(report.lowest, report.highest)))
     if report.prior is not None:
@@ -182,28 +187,21 @@ def apply_page(report: ApplyReport) -> Page:
         )
     if classes is not None:
         facts.append(("prediction", _applied_prediction(classes)))
-    repairs = [] if classes is None else _class_repairs(classes)
-    title = f"added {_column_words(report.columns)}, written to {where}"
-    return _applied_page(title, facts, report, report.gaps, repairs, said=report.notes)
+    return facts
 
 
-def _applied_page(
-    title: str,
-    facts: Sequence[tuple[str, str]],
-    report: ApplyReport | FolderApplyReport,
-    gaps: Sequence[str],
-    repairs: Sequence[Line] = (),
-    *,
-    said: tuple[str, ...],
-) -> Page:
+def _applied_lines(report: ApplyReport, gaps: Sequence[str], notes: tuple[str, ...]) -> list[Line]:
     pooled = (pooled_words(report.pooled_rows, report.pooled_groups),) if report.pooled_rows else ()
-    notes = [
+    return [
         *_without_probability(report.without_score, gaps),
         *clipped_lines(report.clipped),
         *note_lines(pooled),
-        *repairs,
-        *note_lines(said),
+        *([] if report.classes is None else _class_repairs(report.classes)),
+        *note_lines(notes),
     ]
+
+
+def _page_of(title: str, facts: Sequence[tuple[str, str]], notes: Sequence[Line]) -> Page:
     top = paragraph(Line(title, Tone.TITLE))
     return (top, Listing(tuple(facts)), *([paragraph(*notes)] if notes else []))
 
@@ -252,7 +250,7 @@ def _applied_prediction(classes: ClassesApplied) -> str:
 def _class_repairs(classes: ClassesApplied) -> list[Line]:
     lines = []
     if classes.normalised:
-        rows = f"{plural(classes.normalised, 'row')} divided by the sum of its probabilities"
+        rows = f"{plural(classes.normalised, 'row')} divided by the sum of the probabilities"
         lines.append(Line(f"{rows} (--on-sum normalise).", Tone.NOTE))
     if classes.tied:
         rows = plural(classes.tied, "row")
@@ -261,15 +259,17 @@ def _class_repairs(classes: ClassesApplied) -> list[Line]:
 
 
 def apply_folder_page(report: FolderApplyReport) -> Page:
-    names = [quoted(name) for name in report.columns]
-    columns = listed(names) if len(names) <= _MOST_NAMES else f"{count(len(names))} columns"
-    facts = [("rows", f"{count(report.rows)}, as many as were read")] if report.parts else []
-    if report.skipped:
-        facts.append(("skipped", f"{count(len(report.skipped))} whose outputs were there already"))
     below = f"below {quoted(report.folder)}"
-    files = plural(len(report.parts), "file")
-    title = f"added {columns} to {files}, written {below}" if report.parts else f"nothing left to do {below}"
-    return _applied_page(title, facts, report, _gaps_by_file(report), said=_notes_by_file(report))
+    skipped = [("skipped", f"{count(len(report.skipped))} whose outputs were there already")]
+    skipped = skipped if report.skipped else []
+    if not report.parts:
+        return _page_of(f"nothing left to do {below}", skipped, note_lines(report.found))
+    total = report.total
+    names = [quoted(name) for name in total.columns]
+    columns = listed(names) if len(names) <= _MOST_NAMES else f"{count(len(names))} columns"
+    title = f"added {columns} to {plural(len(report.parts), 'file')}, written {below}"
+    notes = _applied_lines(total, _gaps_by_file(report), _notes_by_file(report))
+    return _page_of(title, (*_applied_facts(total), *skipped), notes)
 
 
 # A table takes much longer to lay out than to read; those that have a role are always among them.
