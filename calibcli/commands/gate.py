@@ -4,6 +4,7 @@ import hashlib
 import math
 import shlex
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import PurePath
 
 import numpy as np
@@ -443,14 +444,22 @@ def _parts(files: Sequence[InputFile], rows: RowRequest) -> tuple[tuple[Part, ..
         rows_are = "1 row has no value, and is" if one else f"{counts[MISSING]:,} rows have no value, and are"
         msg = f"column {column!r}: {rows_are} in no batch"
         raise InputProblem(msg, f"fill them in, or leave them out: --where '{column}!=-'")
+    numbers = {name: number_of(name) for name in in_order(list(counts))}
+    known: dict[Decimal, str] = {}
+    for name, number in numbers.items():
+        if number is not None and known.setdefault(number, name) != name:
+            msg = (
+                f"column {column!r}: {known[number]!r} and {name!r} are one number, and would be two batches"
+            )
+            raise InputProblem(msg, "write it in one way")
     parts = tuple(
         Part(
             rows.inputs,
             f"{column}={name}",
-            where=(Condition(column, Sign.EQUAL, (Literal(name, number_of(name)),), name),),
+            where=(Condition(column, Sign.EQUAL, (Literal(name, number),), name),),
             named=name,
         )
-        for name in in_order(list(counts))
+        for name, number in numbers.items()
     )
     return parts, replace(whole.input, notes=(*whole.input.notes, *whole.notes))
 

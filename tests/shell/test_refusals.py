@@ -449,7 +449,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     ),
     (5, f"{STATE} --max-ece 0.05 --json -o new.json --force", "is the state", ""),
     (3, "verify unnamed.csv --max-ece 0.05 --state new.json --by month", "1 row has no value, and is", ""),
-    (3, "verify seven.csv --max-ece 0.05 --state new.json --by month", "'07' compares it with a number", ""),
+    (3, "verify seven.csv --max-ece 0.05 --state new.json --by month", "'07' and '7' are one number", ""),
     # Gates over several classes.
     (2, "verify zoo.csv -y label -s p_cat --positive cat --rule accuracy>=0.9", "--probs names none", " "),
     (2, f"verify {ZOO} --view top-label --class cat --rule accuracy>=0.9", "--class cat looks at one", " "),
