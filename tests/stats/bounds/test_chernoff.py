@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from calibcli.stats.bounds import chernoff
 from calibcli.stats.bounds.chernoff import Counts, least_energy, most_energy
 
 Floats = np.ndarray
@@ -161,6 +162,18 @@ def test_bound_grows_with_the_statistic_and_knows_rows_alone() -> None:
     assert least + 0.3 < most
     unlike = Counts(rows, tables[-1].positive, announced, alike=False)
     assert 0.0 < least_energy(unlike, delta=0.05) <= 1.05 * least_energy(tables[-1], delta=0.05)
+
+
+def test_counts_that_are_left_out_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bins of more than 600 rows are bounded by the counts that matter, as by all of them."""
+    counts = Counts(np.array([900.0, 1000.0]), np.array([360.0, 60.0]), np.array([0.3, 0.05]))
+    found = [bound(counts, delta=0.05) for bound in (least_energy, most_energy)]
+    with monkeypatch.context() as patch:
+        patch.setattr(chernoff, "_MOST_COUNTS", 1_000)
+        chernoff._bin_of.cache_clear()
+        every = [bound(counts, delta=0.05) for bound in (least_energy, most_energy)]
+    chernoff._bin_of.cache_clear()
+    assert found == pytest.approx(every, rel=1e-3)
 
 
 def test_certain_scores_are_bounded_by_the_rule_of_three() -> None:
