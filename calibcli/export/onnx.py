@@ -450,10 +450,15 @@ def _onnx() -> tuple[ModuleType, int]:
     return helper, int(TensorProto.DOUBLE)
 
 
+# What the names of outputs end in, where there are several.
+_ENDS = ("", "_lower", "_upper", "_class", "_confidence")
+
+
 def _checked(names: tuple[str, str]) -> tuple[str, str]:
     """Refuse names that would meet each other, or those of the values inside."""
     given, name = names
-    if not given or not name or given.startswith((name, "_")) or name.startswith("_"):
+    meet = given in {f"{name}{end}" for end in _ENDS}
+    if meet or not given or not name or given.startswith("_") or name.startswith("_"):
         msg = f"input {given!r} and output {name!r}"
         raise UsageProblem(msg, "give them different names with --score and --name, that begin with a letter")
     return names

@@ -118,3 +118,11 @@ def test_names_that_meet_are_refused(names: tuple[str, str]) -> None:
     """An input and outputs that would have one name are refused."""
     with pytest.raises(UsageProblem, match="input"):
         model(one_map("platt"), score=names[0], name=names[1])
+
+
+def test_an_input_may_begin_as_the_output_does() -> None:
+    """Names that only begin alike do not meet."""
+    fitted, rows = class_map("top-label platt"), np.array([[0.2, 0.3, 0.5]])
+    usual, named = run(model(fitted), rows), run(model(fitted, score="scores", name="score"), rows)
+    assert named["score"].tolist() == usual["calibrated"].tolist()
+    assert named["score_class"].tolist() == usual["calibrated_class"].tolist()
