@@ -140,6 +140,9 @@ def measure_files(
         from calibcli.commands.summaries import write_summary
 
         write_summary(evaluation, summary_out, inputs=rows.inputs)
+        if rows.artifact is not None:
+            note = f"{summary_out} holds the scores as they were before --artifact"
+            report = replace(report, notes=(*report.notes, note))
     return report
 
 

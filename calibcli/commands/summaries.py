@@ -204,7 +204,8 @@ def refuse_summary(columns: Columns) -> None:
     for option, value in beyond.items():
         if value:
             msg = f"--summary-out keeps one score over all rows, without {option}"
-            raise UsageProblem(msg, "leave out one of them; --where summarises a group by itself")
+            each = "; --where summarises a group by itself" if option == "--by" else ""
+            raise UsageProblem(msg, f"leave out one of them{each}")
     for option in ("limit", "sample"):
         if option in columns.rows.options:
             msg = f"--summary-out is for parts that are added up, and --{option} takes some rows of each"

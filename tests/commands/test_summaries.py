@@ -117,6 +117,9 @@ def test_an_artifact_goes_over_a_summary_as_over_rows(run: Run, parts: list[str]
     whole = run("measure", *parts[:2], *ASKED, *words)
     assert whole[0] == 0
     assert run("measure", *made, *words)[:2] == whole[:2]
+    beside = run("measure", parts[0], *ASKED, *words, "--summary-out", "raw.json")
+    assert "raw.json holds the scores as they were before --artifact" in json.loads(beside[1])["notes"]
+    assert json.loads(Path("raw.json").read_text())["table"] == json.loads(Path(made[0]).read_text())["table"]
     own = summarised(run, parts[2:])
     code, _, err = run("verify", *own, "--artifact", "cal.json", "--max-ece", "0.2")
     assert (code, "fit" in err) == (3, True)
