@@ -159,9 +159,7 @@ def separator_hint(header: Sequence[str], sought: Callable[[str], bool] | None =
     if holds is not None:
         return f"the first line must hold the column names, and here it holds {holds}"
     if {"schema", "digest"} <= set(header):
-        return (
-            "calibcli wrote it, and it has no rows: maps go to --artifact; `calibcli inspect` says what it is"
-        )
+        return "calibcli wrote it, and it has no rows: maps go to --artifact; see `calibcli inspect FILE`"
     text = ",".join(header)
     if len(header) != 1:
         # Names with commas in them, of a file that separates its fields otherwise.

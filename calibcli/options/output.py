@@ -65,7 +65,7 @@ ArtifactFile = Annotated[str, Option((), metavar="ARTIFACT", help="What `calibcl
 AnyFile = Annotated[
     str,
     Option(
-        (), metavar="FILE", help="A data file, an artifact, a report, a state, a summary, or - for stdin."
+        (), metavar="FILE", help="A data file (- for stdin), an artifact, a report, a state or a summary."
     ),
 ]
 OldFile = Annotated[str, Option((), metavar="OLD", help="The rows that others are compared with.")]

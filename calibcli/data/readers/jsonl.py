@@ -241,8 +241,8 @@ _LONG = (
 _ANY_LONG = re.compile(rb":\s*(?=" + _LONG + rb")([-+0-9.eE]+)")
 
 _SEVERAL_LINES = (
-    "each line is one object: jq -c . FILE makes lines of rows; of what calibcli wrote, `calibcli inspect` "
-    "says what it is"
+    "each line is one object: jq -c . FILE makes lines of rows; of what calibcli wrote, "
+    "`calibcli inspect FILE` says what it is"
 )
 _ONE_EACH = (
     "each line is one object: jq -c '.[]' FILE makes lines of a list, as does pandas' "
