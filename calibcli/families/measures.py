@@ -288,8 +288,8 @@ class MeasureName(Explained):
         Interval: As for smece, finite-sample, upper end for the population and lower end for these very
             scores. On an interval with reflection the norm does not increase with the bandwidth, so the same
             proofs hold.
-        Assumes: As for smece. "By chance" comes from a formula for many rows; it is left out where Σf(1 - f)
-            is below 20.
+        Assumes: As for smece. "By chance" is by 400 draws of labels from the scores, or by a formula where
+            Σf(1 - f) is 1,000 or more; none with importance weights.
         Reference: Błasiok & Nakkiran (2023), section on general metrics.
         """
     SMECE_PROBIT = "smece_probit", Facts(Home.SMOOTH_ECE), """
@@ -304,8 +304,8 @@ class MeasureName(Explained):
             how many there were is said. Bandwidths below 5.1e-4 are not resolved.
         Interval: As for smece, finite-sample, upper end for the population and lower end for these very
             scores.
-        Assumes: As for smece. "By chance" comes from a formula for many rows; it is left out where Σf(1 - f)
-            is below 20.
+        Assumes: As for smece. "By chance" is by 400 draws of labels from the scores, or by a formula where
+            Σf(1 - f) is 1,000 or more; none with importance weights.
         Reference: Błasiok & Nakkiran (2023), section on general metrics.
         """
     DCE = "dce", Facts(Home.DISTANCE, gate="ece.dce_below", any_time=True, compared=True), """

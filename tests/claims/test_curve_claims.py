@@ -13,9 +13,16 @@ from calibcli.stats.bounds.means import Kinds
 from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.reliability import smooth_curve
 from calibcli.stats.curves.thresholds import standardised_ends
-from calibcli.stats.measures.if_calibrated import Shared
+from calibcli.stats.measures import UNKNOWN
+from calibcli.stats.measures.if_calibrated import Shared, expected_smece, expected_smece_along
 from calibcli.stats.measures.smooth import calibration_index
-from calibcli.stats.measures.smooth_ece import smooth_ece
+from calibcli.stats.measures.smooth_ece import (
+    logit_axis,
+    probit_axis,
+    score_axis,
+    smooth_ece,
+    smooth_ece_along,
+)
 from calibcli.stats.recalibrators.spline import Spline
 from calibcli.stats.table import ScoreTable, Weighing
 from claims.simulation import generator_of, most_misses, short_and_full
@@ -438,3 +445,37 @@ def test_standardised_net_benefit_and_differences_cover(
         for one, at in product(shares, (0.01, 0.1, 0.3, 0.5, 0.8))
     )
     assert worst <= most_misses(REPETITIONS, 1.0 - confidence)
+
+
+SMOOTHED = {M.SMECE: score_axis, M.SMECE_LOGIT: logit_axis, M.SMECE_PROBIT: probit_axis}
+# Rare events, spread over many places and over few; rows whose scores leave 30 to 900 events open.
+RARE: dict[str, Callable[[np.random.Generator], Floats]] = {
+    "near 0": lambda rng: rng.beta(1.0, 100.0, 10_000),
+    "at 0": lambda rng: rng.beta(0.1, 10.0, 10_000),
+    "over decades": lambda rng: np.minimum(np.exp(rng.normal(-7.0, 1.5, 20_000)), 1.0),
+    "one in 10,000": lambda rng: rng.beta(2.0, 20_000.0, 300_000),
+    "at both ends": lambda rng: np.abs(rng.integers(2, size=2_000) - rng.beta(1.0, 60.0, 2_000)),
+    "spread": lambda rng: rng.beta(2.0, 8.0, 500),
+    "many": lambda rng: rng.beta(0.1, 10.0, 100_000),
+}
+
+
+@short_and_full("name scores times", [(M.SMECE_LOGIT, "near 0", 20)], product(SMOOTHED, RARE, (300,)))
+def test_calibrated_tables_lie_in_the_range_by_chance(name: MeasureName, scores: str, times: int) -> None:
+    """Nine of ten of them; at most 8 % above it, where 5 % is said: its end is itself by 400 draws."""
+    rng = generator_of("range", name.value, scores)
+    score = RARE[scores](rng)
+    table = ScoreTable.from_rows(score, np.zeros(score.size, bool))
+    axis = SMOOTHED[name](table)
+    if name is M.SMECE:
+        ends = expected_smece(table, generator=rng)[1]
+    else:
+        ends = expected_smece_along(table, axis.places, length=axis.length)[1]
+    assert ends is not None
+    values = []
+    for _ in range(times):
+        drawn = ScoreTable.from_rows(score, rng.random(score.size) < score)
+        of = smooth_ece_along(drawn, SMOOTHED[name](drawn), name=name, confidence=None, null=UNKNOWN)
+        values.append(of.value)
+    for beyond in (np.less(values, ends[0]), np.greater(values, ends[1])):
+        assert beyond.sum() <= most_misses(times, 0.08)

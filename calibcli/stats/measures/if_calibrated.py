@@ -112,11 +112,18 @@ def of_mean(table: Table, mean: float, step: Floats) -> Range:
     return of_moments(mean, second / total**2, third / total**3, least=least, most=most)
 
 
-# Draws of labels for the range of smECE.
+# Draws of labels for the range of smECE, and cells of them that are smoothed at once.
 _DRAWS = 400
+_DRAWN_CELLS = 1 << 18
 
 # From so many events on that the scores leave open, sums of labels are as good as normal.
 MANY_EVENTS = 20.0
+
+# And along a scale that stretches out the scores next to 0 and 1.
+_MANY_APART = 1_000.0
+
+# The skewness of a sum of labels from which on labels are drawn: that of some 150 rare events.
+_SKEWED = 0.08
 
 # So many cells in a bandwidth are enough, and so many bandwidths on either side of a score.
 _RESOLVED, _FAR = 20, 4.0
@@ -152,22 +159,32 @@ def expected_smece(table: Table, *, generator: np.random.Generator) -> Reference
         return 0.0, (0.0, 0.0)
     if variance.sum() >= MANY_EVENTS:
         found = _of_normal_noise(table.score, variance, rows=table.total_rows)
-        # What is below the finest bandwidth it sees at few places, or at an end where all scores lie.
-        if found[0] >= kernel.LEAST_BANDWIDTH or not _on_few_widths(table, kernel.LEAST_BANDWIDTH):
+        # What is below the finest bandwidth it sees at few places, or at an end where all scores lie; and the
+        # sum of labels is skewed where events are rare.
+        skewed = abs(float((variance * (1.0 - 2.0 * table.score)).sum())) > _SKEWED * variance.sum() ** 1.5
+        coarse = max(found[0], kernel.LEAST_BANDWIDTH)
+        unsure = skewed or found[0] < kernel.LEAST_BANDWIDTH
+        if not (unsure and _on_few_widths(table, coarse)):
             return found
-    return _of_drawn_labels(table, generator)
+    return _of_drawn_labels(table, table.score, generator)
 
 
-def expected_smece_along(table: Table, places: Floats, *, length: float) -> Reference:
-    """Return the same for scores smoothed along another scale, by the formula for many rows; nothing where
-    the scores leave fewer than 20 events open, or rows are weighted.
+def expected_smece_along(
+    table: Table, places: Floats, *, length: float, seed: int = DEFAULT_SEED
+) -> Reference:
+    """Return the same for scores smoothed along another scale; nothing where rows are weighted.
+
+    By draws of labels where the scores leave fewer than 1,000 events open: such scales stretch out the
+    scores next to 0 and 1, where few rows share a place and their labels are far from normal.
     """
     variance = open_variance(table)
-    if table.weighted or 0.0 < variance.sum() < MANY_EVENTS:
+    if table.weighted:
         return UNKNOWN
     if not variance.any():
         return 0.0, (0.0, 0.0)
-    return _of_normal_noise(places, variance, rows=table.total_rows, length=length)
+    if variance.sum() >= _MANY_APART:
+        return _of_normal_noise(places, variance, rows=table.total_rows, length=length)
+    return _of_drawn_labels(table, places, stream(seed, Purpose.SMECE_NULL), length=length)
 
 
 def expected_norm(table: Table, bandwidth: float, *, seed: int = DEFAULT_SEED) -> Reference:
@@ -182,7 +199,7 @@ def expected_norm(table: Table, bandwidth: float, *, seed: int = DEFAULT_SEED) -
     if not variance.any():
         return 0.0, (0.0, 0.0)
     if _on_few_widths(table, bandwidth):
-        drawn = _DrawnNorms.of(table, bandwidth, stream(seed, Purpose.SMECE_NULL))
+        drawn = _DrawnNorms.of(table, table.score, bandwidth, stream(seed, Purpose.SMECE_NULL))
         return of_draws(drawn.at(bandwidth))
     if variance.sum() < MANY_EVENTS:
         return UNKNOWN
@@ -192,14 +209,16 @@ def expected_norm(table: Table, bandwidth: float, *, seed: int = DEFAULT_SEED) -
     return mean, of_size(mean, variance_of_norm(series, cells, bandwidth=bandwidth) / rows**2)
 
 
-def _of_drawn_labels(table: Table, generator: np.random.Generator) -> Reference:
+def _of_drawn_labels(
+    table: Table, places: Floats, generator: np.random.Generator, *, length: float = 1.0
+) -> Reference:
     # A label differs from its score f by 2 f (1 - f) on average, and by no more once smoothed; nor is the
     # mean norm above that of normal noise spread over [0, 1].
-    rows, events = float(table.weight.sum()), float(open_variance(table).sum())
-    spread = (math.sqrt(events / (2.0 * math.sqrt(math.pi))) / rows) ** (2.0 / 3.0)
-    most = max(min(2.0 * events / rows, spread), kernel.LEAST_BANDWIDTH)
+    unit, events = float(table.weight.sum()) * length, float(open_variance(table).sum())
+    spread = (math.sqrt(events / (2.0 * math.sqrt(math.pi))) / unit) ** (2.0 / 3.0)
+    most = max(min(2.0 * events / unit, spread, 1.0), kernel.LEAST_BANDWIDTH)
     while True:
-        drawn = _DrawnNorms.of(table, most, generator)
+        drawn = _DrawnNorms.of(table, places, most, generator, length=length)
         mean, met = drawn.meeting(lambda norms: float(norms.mean()), _Met(most, drawn.at(most), -0.5))
         # Cells that are fine for the largest bandwidth there may be are too wide for one far below.
         if mean > 0.25 * most or most == kernel.LEAST_BANDWIDTH:
@@ -207,7 +226,7 @@ def _of_drawn_labels(table: Table, generator: np.random.Generator) -> Reference:
         most = max(2.0 * mean, kernel.LEAST_BANDWIDTH)
     low = drawn.meeting(lambda norms: float(ends_of_draws(norms, confidence=NINE_OF_TEN)[0]), met)[0]
     high = drawn.meeting(lambda norms: float(ends_of_draws(norms, confidence=NINE_OF_TEN)[1]), met)[0]
-    return mean, (low, high)
+    return length * mean, (length * low, length * high)
 
 
 class _Met(NamedTuple):
@@ -224,30 +243,46 @@ class _DrawnNorms:
 
     Where no score is within four bandwidths on either side nothing is smoothed to: such gaps are cut out, so
     that rare scores, or scores near 0 and 1, take transforms as short as the stretches on which they lie.
-    `length` is that of what is left of [0, 1]; there is a series for each draw.
+    `stretch` is the length of what is left of [0, 1]; there is a series for each draw, some in one.
     """
 
-    series: kernel.CosineSeries
-    length: float
+    series: tuple[kernel.CosineSeries, ...]
+    stretch: float
 
     @classmethod
-    def of(cls, table: Table, bandwidth: float, generator: np.random.Generator) -> Self:
-        """Draw labels for cells that are fine enough for a bandwidth, and gaps for those up to its double."""
+    def of(
+        cls,
+        table: Table,
+        places: Floats,
+        bandwidth: float,
+        generator: np.random.Generator,
+        *,
+        length: float = 1.0,
+    ) -> Self:
+        """Draw labels for cells that are fine enough for a bandwidth, and gaps for those up to its double.
+
+        Places lie in [0, 1], whose length on their scale is given: norms are in its unit.
+        """
         some = open_variance(table) > 0.0
         score, weight = table.score[some], table.weight[some]
-        place, length = _without_gaps(score, 4.0 * _FAR * bandwidth)
-        cells = min(math.ceil(_RESOLVED * length / bandwidth), kernel.MESH)
-        held, sums = (kernel.in_cells(place / length, one, cells) for one in (weight, weight * score))
+        place, stretch = _without_gaps(places[some], 4.0 * _FAR * bandwidth)
+        cells = min(math.ceil(_RESOLVED * stretch / bandwidth), kernel.MESH)
+        held, sums = (kernel.in_cells(place / stretch, one, cells) for one in (weight, weight * score))
         occupied = np.flatnonzero(held)
         rows = held[occupied]
         mean = np.clip(sums[occupied] / rows, 0.0, 1.0)
-        labels = generator.binomial(rows.astype(np.int64), mean, size=(_DRAWS, mean.size))
-        mass = (labels - rows * mean) / table.weight.sum()
-        return cls(kernel.cosine_series_in_cells(occupied, mass, cells), length)
+        series, most = [], max(1, _DRAWN_CELLS // cells)
+        for drawn in range(0, _DRAWS, most):
+            size = min(most, _DRAWS - drawn), mean.size
+            labels = generator.binomial(rows.astype(np.int64), mean, size=size)
+            mass = (labels - rows * mean) / (table.weight.sum() * length)
+            series.append(kernel.cosine_series_in_cells(occupied, mass, cells))
+        return cls(tuple(series), stretch)
 
     def at(self, bandwidth: float) -> Floats:
         """Return the smoothed norm of each draw."""
-        return _norm(self.series.smoothed(bandwidth / self.length, oversampling=2))
+        width = bandwidth / self.stretch
+        return np.concatenate([_norm(one.smoothed(width, oversampling=2)) for one in self.series])
 
     def meeting(self, size_of: Callable[[Floats], float], start: _Met) -> tuple[float, _Met]:
         """Return where a size of the norms equals the bandwidth, and the last place that was looked at.

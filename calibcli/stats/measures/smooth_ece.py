@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calibcli.names import MeasureName, Target
+from calibcli.names import DEFAULT_SEED, MeasureName, Target
 from calibcli.options.numerals import in_full
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.betting import Stakes, WeighedResiduals, stakes_for_one_look, stakes_of_rows
@@ -179,14 +179,16 @@ def smooth_error_at(
     return Estimate.of(MeasureName.SMECE, table, value, interval, null=null, because=because, details=details)
 
 
-def smooth_ece_on(name: MeasureName, table: Table, *, confidence: float = 0.95) -> Estimate:
+def smooth_ece_on(
+    name: MeasureName, table: Table, *, confidence: float = 0.95, seed: int = DEFAULT_SEED
+) -> Estimate:
     """SmoothECE along the logit or the normal quantile of the score, with residuals label - f as they are.
 
     References:
         Blasiok & Nakkiran (2023), section 4 on general metrics.
     """
     axis = logit_axis(table) if name is MeasureName.SMECE_LOGIT else probit_axis(table)
-    null = if_calibrated.expected_smece_along(table, axis.places, length=axis.length)
+    null = if_calibrated.expected_smece_along(table, axis.places, length=axis.length, seed=seed)
     return smooth_ece_along(table, axis, name=name, confidence=confidence, null=null)
 
 
@@ -392,6 +394,8 @@ MEASURES: if_calibrated.Measures = {
     ),
     **dict.fromkeys(
         (MeasureName.SMECE_LOGIT, MeasureName.SMECE_PROBIT),
-        lambda name, table, settings: smooth_ece_on(name, table, confidence=settings.confidence),
+        lambda name, table, settings: smooth_ece_on(
+            name, table, confidence=settings.confidence, seed=settings.seed
+        ),
     ),
 }

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from calibcli.families import Home
 from calibcli.names import Binning, MeasureName, Target
-from calibcli.stats.measures import Estimate, measure_named
+from calibcli.stats.measures import UNKNOWN, Estimate, measure_named
 from calibcli.stats.measures import smooth as module
 from calibcli.stats.measures.distance import LOWER_CELLS as DISTANCE_CELLS
 from calibcli.stats.measures.distance import (
@@ -41,10 +41,11 @@ from calibcli.stats.measures.smooth_ece import (
     probit_axis,
     reflected_gaussian,
     smooth_ece,
+    smooth_ece_along,
     smooth_ece_on,
     smooth_error_at,
 )
-from calibcli.stats.table import ScoreTable, Weighing
+from calibcli.stats.table import Floats, ScoreTable, Weighing
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import CELLS as GRID
 from calibcli.stats.table.grid import Table, grid_of, residuals
@@ -188,14 +189,22 @@ def test_scales_have_the_unit_of_the_score_in_the_middle() -> None:
         assert float(np.diff(axis.places)[0]) * axis.length == pytest.approx(2e-5, rel=1e-6)
 
 
-def test_reference_on_a_scale_is_what_calibrated_labels_give() -> None:
-    """The formula for many rows is within 5 % of the mean over labels drawn from the scores."""
+def along_logits(score: Floats, rng: np.random.Generator) -> float:
+    """Return the value of labels drawn from the scores."""
+    drawn = ScoreTable.from_rows(score, rng.random(score.size) < score)
+    axis, name = logit_axis(drawn), MeasureName.SMECE_LOGIT
+    return smooth_ece_along(drawn, axis, name=name, confidence=None, null=UNKNOWN).value
+
+
+@pytest.mark.parametrize("many", [0.0, math.inf])
+def test_reference_on_a_scale_is_what_calibrated_labels_give(
+    many: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The formula for many rows, and draws, are within 5 % of the mean over labels drawn from the scores."""
+    monkeypatch.setattr("calibcli.stats.measures.if_calibrated._MANY_APART", many)
     rng = np.random.default_rng(3)
     score = rng.random(2000) ** 1.3
-    values = [
-        smooth_ece_on(MeasureName.SMECE_LOGIT, ScoreTable.from_rows(score, rng.random(2000) < score)).value
-        for _ in range(12)
-    ]
+    values = [along_logits(score, rng) for _ in range(12)]
     table = ScoreTable.from_rows(score, np.zeros(2000, bool))
     axis = logit_axis(table)
     mean, (low, high) = expected_smece_along(table, axis.places, length=axis.length)
@@ -204,11 +213,22 @@ def test_reference_on_a_scale_is_what_calibrated_labels_give() -> None:
     assert sum(low <= value <= high for value in values) >= 6
 
 
-def test_reference_on_a_scale_is_missing_where_it_is_unknown() -> None:
-    """Too few open events: none; certain scores alone: 0."""
-    assert smooth_ece_on(MeasureName.SMECE_LOGIT, uniform(20)).null is None
+def test_reference_on_a_scale_of_certain_and_of_weighted_scores() -> None:
+    """Certain scores: 0. With weights none is known."""
     certain = ScoreTable.from_rows(np.array([0.0, 1.0]), np.array([False, True]))
     assert smooth_ece_on(MeasureName.SMECE_LOGIT, certain).null == 0.0
+    weighted = ScoreTable.from_rows(
+        np.array([0.2, 0.7]), np.array([False, True]), Weighing(weight=np.ones(2))
+    )
+    assert smooth_ece_on(MeasureName.SMECE_LOGIT, weighted).null is None
+
+
+def test_reference_on_a_scale_is_drawn_with_the_seed() -> None:
+    """Another seed, other draws."""
+    score = np.random.default_rng(0).beta(1.0, 50.0, 300)
+    table = ScoreTable.from_rows(score, np.zeros(score.size, bool))
+    one, same, other = (smooth_ece_on(M.SMECE_PROBIT, table, seed=seed).null_range for seed in (1, 1, 2))
+    assert one == same != other
 
 
 @pytest.mark.untraced
@@ -495,18 +515,18 @@ def test_reference_of_few_events_is_that_of_labels_smoothed_one_by_one(name: str
     assert ends[1] == pytest.approx(of(lambda norms: float(np.quantile(norms, 0.95))), rel=0.25)
 
 
-def test_just_below_and_above_20_events_agree() -> None:
-    """Draws and formula meet within their 2 and 3 %, for rare events at a narrow bandwidth."""
+def test_draws_and_formula_agree_where_they_meet() -> None:
+    """Within their 2 and 3 %, for rare events at a narrow bandwidth: of 150 events and of 170."""
     score = np.linspace(1e-5, 4e-3, 1_000)
     below, above = (
         expected_smece(
             ScoreTable(score, np.full(1_000, rows), np.zeros(1_000, np.int64)),
             generator=np.random.default_rng(1),
         )[0]
-        for rows in (9, 11)
+        for rows in (75, 85)
     )
     # Both fall as (events)^(1/3) / rows^(2/3), that is as rows^(-1/3).
-    assert abs(below / above * (9 / 11) ** (1 / 3) - 1) < 0.05
+    assert abs(below / above * (75 / 85) ** (1 / 3) - 1) < 0.05
 
 
 @pytest.mark.parametrize(
