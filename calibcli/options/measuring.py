@@ -285,8 +285,8 @@ THRESHOLD = Option(
 )  # fmt: skip
 PLOTTED_THRESHOLDS = THRESHOLD._replace(
     section=Section.PICTURE,
-    help="Mark these thresholds in --kind decision, which shows no others beyond two of them.",
-    doc='Thresholds marked in `kind="decision"`, whose axis two of them or more limit.',
+    help="Mark these thresholds in --kind decision; from two on its axis ends at the outer ones.",
+    doc='Thresholds marked in `kind="decision"`; from two on its axis ends at the outer ones.',
 )
 ALLOW_FIT_ROWS = Option(
     ("--allow-fit-rows",), section=Section.GATE,

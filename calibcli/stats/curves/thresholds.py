@@ -228,7 +228,7 @@ class DecisionCurve(Arrays):
     kind = PlotKind.DECISION
 
     def marking(self, thresholds: Iterable[float]) -> "DecisionCurve":
-        """Return the curve with thresholds that somebody named; nothing is said of it beyond two of them."""
+        """Return the curve with thresholds that somebody named; from two on it ends at the outer ones."""
         marked = tuple(sorted(thresholds))
         if len(marked) < 2:
             return replace(self, marked=marked)
