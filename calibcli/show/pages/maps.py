@@ -228,7 +228,9 @@ def _notes_by_file(report: FolderApplyReport) -> tuple[str, ...]:
             files.setdefault(note, []).extend(part.files)
     # Some name their file already.
     named = (
-        one if len(names) == len(report.parts) or names[0] in one else f"{file_words(tuple(names))}: {one}"
+        one
+        if len(names) == len(report.parts) or one.startswith(names[0])
+        else f"{file_words(tuple(names))}: {one}"
         for one, names in files.items()
     )
     return tuple(dict.fromkeys((*report.found, *named)))
