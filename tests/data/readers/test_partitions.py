@@ -100,9 +100,11 @@ def test_a_partition_is_never_guessed() -> None:
 
 def test_a_column_in_file_and_path_must_agree() -> None:
     """The path is read as the file's column is; else the first row that is not equal is named."""
-    Path("d/k=01").mkdir(parents=True)
-    pq.write_table(pa.table({"score": [0.5, 0.25], "label": [1, 0], "k": [1, 1]}), "d/k=01/a.parquet")
-    assert groups("d", by="k") == {("1",): 2}
+    for folder, value, key in (("d/k=01", 1, "1"), ("t/k=True", True, "true")):
+        Path(folder).mkdir(parents=True)
+        rows = {"score": [0.5, 0.25], "label": [1, 0], "k": [value, value]}
+        pq.write_table(pa.table(rows), f"{folder}/a.parquet")
+        assert groups(folder[0], by="k") == {(key,): 2}
     write("c/k=1/a.csv", "score,label,k\n0.5,1,1\n0.25,0,1.0\n")
     with pytest.raises(InputProblem, match=r"column 'k': '1.0' at row 2, and '1' in the path"):
         groups("c", by="k")
