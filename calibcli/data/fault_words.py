@@ -482,6 +482,9 @@ class _Case:
         ways = [columns, *(tuple(map(way, classes)) for way in (str.upper, str.lower, str.title))]
         if {*classes} == {*map(str, range(len(classes)))}:
             ways.append(tuple(str(int(name) + 1) for name in classes))
+        elif not self.findings.of_first_class and not any(map(str.isdecimal, classes)):
+            # Read as places from 0, of which the last label is one too many.
+            ways.append(tuple(str(place + 1) for place in range(len(classes))))
         names = next((names for names in ways if {*self.findings.labels} <= {*names}), ())
         if not names:
             return "--classes a,b,c names the classes in the order of their columns"

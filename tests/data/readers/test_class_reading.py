@@ -140,6 +140,8 @@ def test_labels_outside_the_classes_are_listed(write: Write) -> None:
         (["Bee", "Cat"], None, "labels seem to name them otherwise: --classes Ant,Bee,Cat"),
         (["1", "3"], ("0", "1", "2"), "labels seem to be counted from 1: --classes 1,2,3"),
         (["1", "3"], ("0", "2", "1"), "labels seem to be counted from 1: --classes 1,3,2"),
+        (["1", "3"], None, "labels seem to be counted from 1: --classes 1,2,3"),
+        (["0", "3"], None, "--classes a,b,c names the classes in the order of their columns"),
         (["ANT", "yak"], None, "--classes a,b,c names the classes in the order of their columns"),
         (["A,B"], ("a,b", "b", "c"), """labels seem to name them otherwise: --classes '"A,B",B,C'"""),
     ],
