@@ -196,6 +196,17 @@ def test_scores_next_to_1_are_bounded_as_those_next_to_0(off: float) -> None:
 
 
 def test_no_bound_is_beyond_what_can_be() -> None:
-    """However many labels are all wrong, their error is at most the largest there is."""
+    """However many labels are all wrong, or few, their error is at most the largest there is."""
     n = np.array([1e12])
     assert least_energy(Counts(n, n, np.zeros(1)), delta=0.025) <= 1e12
+    two = np.array([2.0])
+    assert most_energy(Counts(two, two, np.array([0.5])), delta=0.05) == 0.5
+
+
+def test_between_points_stand_cubics() -> None:
+    """What rises or falls as a cubic does is met at every point."""
+    x = np.linspace(0.0, 1.0, 9)
+    for sign in (1.0, -1.0):
+        points, values = chernoff._between(x, sign * x**3, 4)
+        assert points.size == 33
+        assert values == pytest.approx(sign * points**3, abs=1e-12)
