@@ -106,6 +106,7 @@ def measure_files(
     if requested.bounds and columns.cluster is not None:
         msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
         raise IdleOption(msg, "leave out one of them", options=("bounds", "cluster"))
+    refuse_class_measures(columns, requested.metrics)
     named = requested.metrics.of_classes
     weighs = each_class(columns) and (named is None or ClassMeasure.MARGINAL_L2 in named)
     if requested.class_weights is not None and not weighs:
@@ -130,7 +131,6 @@ def measure_files(
         from calibcli.commands.summaries import refuse_summary
 
         refuse_summary(columns)
-    refuse_class_measures(columns, requested.metrics)
     refuse_idle_groups(columns, requested)
     rows = with_scores(rows)
     beside = replace(gather_request_of(rows), most_slices=MOST_BRIEF_SLICES)

@@ -81,7 +81,7 @@ def gather_request_of(rows: RowRequest) -> GatherRequest:
     columns = rows.columns
     if columns.others and rows.artifact is not None:
         msg = f"{len(columns.others) + 1} scores and an artifact, which recalibrates one"
-        raise UsageProblem(msg, "name one score, or leave out --artifact")
+        raise UsageProblem(msg, "name one score, or leave out the artifact")
     others = {f"score {place}": place for place in range(1, len(columns.others) + 1)}
     evaluation = RAW if rows.artifact is None else RECALIBRATED
     return GatherRequest(

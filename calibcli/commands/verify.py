@@ -27,6 +27,7 @@ from calibcli.data.tally import MOST_BRIEF_SLICES, GatherRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import (
+    DEFAULT_LEAST_ROWS,
     Binning,
     Bound,
     ClassMeasure,
@@ -92,6 +93,9 @@ def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions
         if said is not None:
             msg = f"--{name} is of groups that are judged apart, and with --state those of --by are batches"
             raise IdleOption(msg, "leave it out", options=(name,))
+    if state.alarm and options.least_rows != DEFAULT_LEAST_ROWS:
+        msg = "--min-rows is of verdicts, and an alarm may be raised after any number of rows"
+        raise IdleOption(msg, "leave it out", options=("min-rows",))
     if len(options.rules) > 1 or options.regression is not None:
         msg = "--state keeps one rule over all rows, without a baseline"
         each = f"with --confidence 1 - {1.0 - options.confidence:.6g}/K for K of them: any may be wrong"
@@ -133,6 +137,11 @@ def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
     if requested is not None and requested.report is not None:
         before = read_baseline(requested.report, requested.measures, confidence=options.confidence)
     if requested is not None and requested.score is not None:
+        if columns.several is not None:
+            msg = (
+                f"--baseline-score {requested.score} is one score, and --probs names those of several classes"
+            )
+            raise UsageProblem(msg, "compare with a report on the other classes: --baseline report.json")
         rows = replace(rows, columns=replace(columns, others=(requested.score,)))
     gather_request = _gather_request(rows, options)
     evaluation = read_evaluation(rows, gather_request)

@@ -255,7 +255,10 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "measure t.csv --compat netcal --metric ece", "--metric", ""),
     *(
         (2, f"measure t.csv --compat netcal {words}", f"without {words.split()[0]}", "leave out")
-        for words in ("--top 3", "--class-weights cat=3", "--smoother kernel", "--sort name", "--power 3")
+        for words in (
+            "--confidence 0.9", "--top 3", "--class-weights cat=3", "--smoother kernel", "--sort name",
+            "--power 3",
+        )
     ),
     (2, "measure t.csv --power 3", "--power without the metric lp", "--metric lp"),
     (2, "measure t.csv -m brier --bounds", "--bounds lists other bounds of ece", "--metric ece"),
@@ -357,6 +360,8 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, f"measure {ZOO} --class-weights cat=-1", "gives 'cat' the weight -1", "at least 0"),
     (2, f"measure {ZOO} --class-weights cat=1,cat=2", "names a class twice", "cat=3,dog=0"),
     (2, f"measure {ZOO} -m accuracy --class-weights cat=2", "without the metric marginal_l2", "marginal_l2"),
+    (2, f"measure {ZOO} --view one-vs-rest --class cat -m marginal_l2 --class-weights cat=2",
+        "a measure of all classes", "leave out --class"),
     (2, "measure t.csv --bandwidth 2", "--bandwidth 2 is out of range", "from 0.001 to 1"),
     (2, "verify t.csv --max-segment-bias 2", "--max-segment-bias 2 is out of range", "did you mean 0.02?"),
     (2, "verify t.csv --max-segment-bias 0.1 --on a --by b", "for all rows together, and --by", "--on"),
@@ -385,6 +390,9 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify t.csv --max-ece 0.1 --id a", "--id without --state", " "),
     (2, "verify t.csv --max-ece 0.1 --planned-rows 9", "--planned-rows without --state", " "),
     (2, "verify t.csv --max-ece 0.1 --alarm", "--alarm without --state", " "),
+    (2, f"{STATE} --max-ece 0.1 --alarm --min-rows 50", "--min-rows is of verdicts", "leave it out"),
+    (2, f"verify {ZOO} --max-ece 0.1 --baseline-score p_cat --max-regression 0.1",
+        "--baseline-score p_cat is one score", "--baseline report.json"),
     (2, "verify t.csv --max-ece 0.1 --max-dce 0.1 --state s", "keeps one rule", "--confidence 1 - 0.05/K"),
     (2, "verify t.csv --max-ece 0.1 --state s --by label --by score", "--by takes one", "--by month"),
     (2, "verify t.csv --max-ece 0.1 --state s --by score --batch x", "--by takes one", "leave out --batch"),
@@ -696,7 +704,13 @@ REFUSED: list[tuple[int, str, str, str]] = [
     *((3, f"plot report.json -o o.png --kind {kind}", "report.json", "measure") for kind in WITH_PARTS),
     (2, f"plot {MANY}", "no picture is named", ""),
     (2, "plot many.csv --terminal --kind murphy", "--terminal draws a reliability diagram", ""),
-    (2, "plot many.csv -y label --terminal -s score -s old", "", ""),
+    (2, "plot many.csv -y label --terminal -s score -s old", "", "name one score"),
+    (2, f"plot {MANY} --terminal --by country", "draws one reliability diagram", "without --by"),
+    *(
+        (2, f"{PLOT} --kind {kind} {several} --confidence 0.9", f"{kind} of several {parts}", "leave it out")
+        for kind in ("murphy", "risk-coverage")
+        for several, parts in (("-s old", "scores"), ("--by country", "groups"))
+    ),
     (3, "plot t.csv --kind monitor -o x.png", "is not JSON", "what `calibcli verify --state` wrote"),
     (2, "plot report.json -o out.png -s score", "report.json is a report, on which --score has no", ""),
     (2, "plot cal.json -o out.png --kind binned -s score", "is an artifact, and not a report", "--kind map"),
@@ -825,6 +839,7 @@ measure twos.csv --positive 2
 measure utf16.csv --encoding utf-16-le
 measure utf16.jsonl --encoding utf-16-le
 measure weights.csv -w w --compat sklearn
+measure t.csv --compat calzone --confidence 0.9
 measure t.csv -s sco* --compat netcal
 measure t.csv --memory 100K --exact --compat netcal
 measure zeros.csv

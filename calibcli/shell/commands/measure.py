@@ -8,7 +8,7 @@ import typer
 from calibcli.data.formats import refuse_promise
 from calibcli.data.outputs import check_output, place_of
 from calibcli.errors import IdleOption, UsageProblem
-from calibcli.names import STDOUT, ReportFormat
+from calibcli.names import STDOUT, CompatTool, ReportFormat
 from calibcli.options.declaring import built, options_given
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Compat, Explain, Output, SummaryOut
@@ -70,7 +70,7 @@ def measure(
         msg = "Missing argument 'INPUT...'"
         raise UsageProblem(msg, "calibcli measure --help")
     if compat is not None:
-        _refuse_beside_compat(rows.columns, options, summary_out)
+        _refuse_beside_compat(rows.columns, options, compat, summary_out)
     rows, kind = request_of(rows, out), format_of(out)
     if summary_out is not None:
         if place_of(out.output) == place_of(summary_out):
@@ -95,10 +95,12 @@ def measure(
 
 
 # What is asked of our numbers beside those of another tool; `raw` is what --verbose asks.
-_BESIDE_COMPAT = ("bins", "binning", "confidence", "seed", "raw")
+_BESIDE_COMPAT = ("bins", "binning", "seed", "raw")
 
 
-def _refuse_beside_compat(columns: Columns, options: MeasureOptions, summary_out: str | None) -> None:
+def _refuse_beside_compat(
+    columns: Columns, options: MeasureOptions, tool: CompatTool, summary_out: str | None
+) -> None:
     if options.metrics.selected:
         msg = "--compat says itself what is measured, and --metric does as well"
         raise IdleOption(msg, "leave out one of them", options=("metric", "compat"))
@@ -108,7 +110,9 @@ def _refuse_beside_compat(columns: Columns, options: MeasureOptions, summary_out
         "view": columns.each_in,
         "summary-out": summary_out,
     }
-    of_ours = (option for option in options_given(options) if option not in _BESIDE_COMPAT)
+    # The only one whose numbers are ends of intervals.
+    beside = (*_BESIDE_COMPAT, "confidence") if tool is CompatTool.CALZONE else _BESIDE_COMPAT
+    of_ours = (option for option in options_given(options) if option not in beside)
     for option in (*(option for option, value in apart.items() if value), *of_ours):
         msg = f"--compat gives the numbers of one score over all rows, without --{option}"
         raise IdleOption(msg, "leave out one of them", options=(option, "compat"))

@@ -308,7 +308,9 @@ def show(diagram: "Diagram", *, title: str | None, scale: AxisScale | None, colo
     drawn = diagram.drawn
     if not isinstance(drawn.picture, ReliabilityCurve):
         msg = "--terminal draws one reliability diagram, and this is another"
-        raise UsageProblem(msg, "name one score, or draw it into a file with -o")
+        raise UsageProblem(
+            msg, "name one score, without --by, --on and --view, or draw it into a file with -o"
+        )
     screen = screen_for(STDOUT, color=color)
     text = reliability_text(
         drawn.picture,
