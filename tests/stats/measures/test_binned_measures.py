@@ -1,6 +1,7 @@
 """Measures over bins: what holds between them on any rows, at the edges, on grids, and for edges given."""
 
 import math
+from collections.abc import Callable
 from unittest.mock import patch
 
 import numpy as np
@@ -261,6 +262,20 @@ def test_sure_scores_that_were_right_may_be_wrong_once(score: float, rows: int) 
         assert interval is not None
         assert interval.ends[1] == pytest.approx((1.0 - 0.025 ** (1.0 / rows)) ** power, rel=1e-6)
         assert interval.finite_sample
+
+
+@pytest.mark.parametrize("error", [lp_error, adaptive_error])
+def test_one_bin_is_bounded_as_a_mean_and_many_rows_by_their_error(
+    error: Callable[..., Estimate],
+) -> None:
+    """By Hoeffding's inequality at half of what the interval leaves; of a billion rows both ends meet."""
+    one = error(ScoreTable(np.array([0.5]), np.array([400]), np.array([240])), bins=ATOMS)
+    assert one.interval is not None
+    assert one.interval.ends[1] == pytest.approx(0.1 + math.sqrt(math.log(40.0) / 800.0))
+    rows, ones = np.array([10**9, 3 * 10**9]), np.array([250 * 10**6, 2_400 * 10**6])
+    many = error(ScoreTable(np.array([0.25, 0.75]), rows, ones), bins=ATOMS)
+    assert many.interval is not None
+    assert many.interval.ends[0] <= many.value <= many.interval.ends[1]
 
 
 def test_rows_that_may_hide_the_most_are_named() -> None:
