@@ -28,6 +28,7 @@ from calibcli.documents.artifact import Artifact, ClassArtifact
 from calibcli.documents.sealed import canonical_text
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import DataFormat
+from calibcli.options.fitting import KEEP_ALL
 from calibcli.options.numerals import plural
 from calibcli.options.rows import Columns, InputFormat, Reading
 from calibcli.reports.maps import ApplyReport, FolderApplyReport
@@ -43,7 +44,9 @@ _NOT_OF_THE_MAP = ("calibcli", "digest", "schema", "fit")
 
 
 def fingerprint_of(requested: ApplyRequest) -> str:
-    """Return what tells the columns that a request writes: map, base rate, name, and how scores are read."""
+    """Return what tells the columns that a request writes: map, base rate, name, how scores are read, and
+    which others are kept.
+    """
     return _digest_of(requested, {**_read_otherwise(requested), **_taken_otherwise(requested)})
 
 
@@ -53,6 +56,8 @@ def _digest_of(requested: ApplyRequest, otherwise: Mapping[str, object]) -> str:
     told = {"map": document, "prior": prior, "name": requested.name, **otherwise}
     if prior is not None and isinstance(loaded, Artifact):
         told["fitted_rate"] = fitted_rate(loaded)
+    if requested.shape.keep != KEEP_ALL:
+        told["keep"] = requested.shape.keep
     return f"sha256:{hashlib.sha256(canonical_text(told).encode()).hexdigest()}"
 
 
@@ -90,7 +95,7 @@ def refuse_other_maps(requested: ApplyRequest, out_dir: str, there: Collection[s
     others = [output for output in there if made.get(_inside_folder(out_dir, output), now) not in same]
     if others:
         some = plural(len(others), "output", "was")
-        what = "made by another artifact, --prior or --name, or of scores that were read otherwise"
+        what = "made by another artifact, --prior, --name or --keep, or of scores that were read otherwise"
         msg = f"{some} {what}; the first is {min(others)}"
         raise UsageProblem(msg, "pass --force in place of --skip-existing, or name another --out-dir")
     unknown = [output for output in there if _inside_folder(out_dir, output) not in made]

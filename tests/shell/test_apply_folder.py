@@ -79,10 +79,13 @@ def test_a_restart_with_another_map_is_refused(place: Path, capsys: pytest.Captu
     gone.unlink()
     assert main([*words, "--prior", "0.2", "--skip-existing"]) == 2
     said = capsys.readouterr().err
-    assert "2 outputs were made by another artifact, --prior or --name, or of scores that were read" in said
+    assert (
+        "2 outputs were made by another artifact, --prior, --name or --keep, or of scores that were" in said
+    )
     assert "; the first is out/day=1" in said
     assert not gone.exists()
-    for more in (["--scale", "percent"], ["-s", "id", "--scale", "logit"], ["--score-map", "rare=.1"]):
+    read = (["--scale", "percent"], ["-s", "id", "--scale", "logit"], ["--score-map", "rare=.1"])
+    for more in (*read, ["--keep", "none"]):
         assert main([*words, *more, "--skip-existing"]) == 2
         assert "of scores that were read otherwise" in capsys.readouterr().err
     (place / "again.json").write_text(json.dumps(other, indent=4))
