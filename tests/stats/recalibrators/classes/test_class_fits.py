@@ -9,7 +9,7 @@ from calibcli.errors import EmptyTable, InputProblem, NotConverged, UsageProblem
 from calibcli.names import ClassMethod, OutputSum, RecalibratorName, ViewName
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.classes.linear import MOST_OF_MATRIX, Linear
-from calibcli.stats.recalibrators.classes.log_rows import KeptRows
+from calibcli.stats.recalibrators.classes.log_rows import KeptRows, LogRows
 from calibcli.stats.recalibrators.classes.members import OneVsRest
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.recalibrators.logits import Temperature
@@ -30,6 +30,17 @@ def test_temperature_of_two_classes_is_that_of_one_score() -> None:
     np.testing.assert_allclose(
         both.predict(rows.probability)[:, 1], one.predict(rows.probability[:, 1]), rtol=0, atol=1e-9
     )
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_folds_weigh_what_their_rows_do(*, in_memory: bool) -> None:
+    """And what the others do is the rest."""
+    whole = LogRows.of(replace(drawn(3, rows=200), in_memory=in_memory))
+    weights = whole.fold_weights(3)
+    assert weights.min() > 0.0
+    for place, weight in enumerate(weights):
+        within, others = (whole.of_fold((place, 3, inside)).total for inside in (True, False))
+        assert (within, others) == pytest.approx((weight, weights.sum() - weight))
 
 
 def of_votes(rows: Drawn) -> Drawn:
