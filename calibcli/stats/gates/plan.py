@@ -126,7 +126,10 @@ def population_of(score: Floats, rows: Floats, *, bins: Bins, most: int = MOST_V
 def population_like(table: Table, *, bins: Bins, measure: MeasureName) -> Population:
     """Return the population in which scores fall as in a table, whatever its labels."""
     if measure not in (MeasureName.DCE, MeasureName.SMECE) or bins.edges is None:
-        return population_of(table.score, table.rows.astype(np.float64), bins=bins)
+        # The mean of a cell may be rounded onto the edge of the one before, which is another value.
+        above = np.maximum(table.score[1:], np.nextafter(table.upper[:-1], 1.0))
+        score = np.append(table.score[:1], above)
+        return population_of(score, table.rows.astype(np.float64), bins=bins)
     score, rows = fresh_scores(table)
     return population_of(score, rows, bins=bins, most=score.size)
 

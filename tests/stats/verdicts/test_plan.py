@@ -20,6 +20,7 @@ from calibcli.stats.measures.binned import grouped_residuals
 from calibcli.stats.measures.distance import distance_interval
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
+from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.kernel import cosine_series, fixpoint, residual_series
 from stats.verdicts.boundary import is_wanted
 
@@ -59,6 +60,18 @@ def plan(
     options: dict[str, object] = {"power": 0.9, "again": False, "generator": rng()}
     patterns = planning.erring(population, requested.rule.subject, error)
     return planning.planned(requested, patterns, **(options | changes))
+
+
+def test_cells_whose_means_are_rounded_onto_an_edge_are_planned_for() -> None:
+    """Rows next above the edge of a cell are other values than those on it, in the bin above."""
+    ends = np.array([0.2, 0.2, 0.8, 0.8])
+    at = np.array([0.25, np.nextafter(0.25, 1.0), 0.5, np.nextafter(0.5, 1.0)])
+    table = grid_of(ScoreTable.from_rows(np.append(ends, at), np.ones(8, bool)))
+    assert table.score[1] >= table.score[2]
+    halves = Bins(Binning.EQUAL_WIDTH, equal_width_edges(2))
+    population = planning.population_like(table, bins=halves, measure=MeasureName.ECE)
+    np.testing.assert_array_equal(population.score, np.unique(np.append(ends, at)))
+    assert np.diff(population.starts).tolist() == [4, 2]
 
 
 @pytest.mark.parametrize("bins", [ATOMS, FIFTEEN], ids=["atoms", "bins"])
