@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from calibcli.commands.gate import report_of
 from calibcli.commands.summaries import merge_summaries
 from calibcli.data.outputs import refuse_existing, write_file
+from calibcli.documents.sealed import trust
 from calibcli.documents.state import locked, save_state, state_in, state_text
 from calibcli.documents.summary import is_summary
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import STDOUT
 from calibcli.reports.maps import InspectReport
 from calibcli.stats.gates.growth import merged
@@ -26,6 +27,9 @@ def merge_documents(paths: Sequence[str], *, output: str, force: bool = False) -
         one, other = paths[kinds.index(True)], paths[kinds.index(False)]
         msg = f"{one} is a summary of rows, and {other} is not"
         raise UsageProblem(msg, "merge summaries with summaries, and states of gates with states")
+    if trust().key_file is not None:
+        msg = f"--state-key-file signs states of gates, and {paths[0]} is a summary of rows"
+        raise IdleOption(msg, "leave it out", options=("state-key-file",))
     return merge_summaries(paths, output=output, force=force), ()
 
 

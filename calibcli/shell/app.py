@@ -277,7 +277,14 @@ def _outcome(words: list[str]) -> object:
     command = typer.main.get_command(tree_of(words))
     while True:
         try:
-            return command.main(args=words, prog_name="calibcli", standalone_mode=False, obj=line)
+            # A default that gives way leaves no trust behind.
+            asked: dict[str, Any] = {
+                "args": words,
+                "prog_name": "calibcli",
+                "standalone_mode": False,
+                "obj": line,
+            }
+            return copy_context().run(command.main, **asked)
         except _USAGE as problem:
             if not (_lacks_input(problem) and is_piped()):
                 raise

@@ -109,6 +109,14 @@ def test_parts_give_the_reports_of_the_whole(
     assert document["table"]["kind"] == ("grid" if memory else "exact")
 
 
+def test_a_default_key_gives_way_where_summaries_are_merged(run: Run, parts: list[str]) -> None:
+    """Nothing is signed with it: typed it is refused, and from a file it is left out, with the trust."""
+    made = summarised(run, parts[:2])
+    Path("named.toml").write_text('[merge]\nstate-key-file = "no.key"\n')
+    code, _, err = run("merge", *made, "-o", "unsigned.json", "--config", "named.toml")
+    assert (code, "sets state-key-file, which has no effect here" in err) == (0, True), err
+
+
 def test_an_artifact_goes_over_a_summary_as_over_rows(run: Run, parts: list[str]) -> None:
     """Where scores are exact; a grid is refused, and a fit from a summary is that from rows."""
     run("fit", parts[2], *ASKED, "-m", "isotonic", "-o", "cal.json", "--force")

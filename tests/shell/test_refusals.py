@@ -178,6 +178,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "segments good.csv", "Missing option '--on'", "--on country,device"),
     (2, "report good.csv", "Missing option", "-o report.html"),
     (2, "merge summary.json", "Missing option", "-o all.json"),
+    (2, "merge summary.json -o all.json --state-key-file t.csv", "summary.json is a summary", "leave it out"),
     (2, "segments good.csv --on a --depth 9", "--depth: 9 is too large", "--depth takes at most 4"),
     (2, "segments good.csv --on a --depth 0", "--depth: 0 is too small", "--depth takes 1 or more"),
     (2, "plan --max-ece 0.1 --power 90", "--power 90 is out of range", "did you mean 0.9?"),
