@@ -340,7 +340,7 @@ def test_other_reports_state_it_and_fit_their_schema(
     lines = {
         "compare": ["compare", "two.csv", "-s", "old", "-s", "new", "-y", "label"],
         "plan": ["plan", "--max-ece", "0.9", "--like", thousand],
-        "compat": ["measure", thousand, "--compat", "netcal"],
+        "compat": ["measure", thousand, "--compat", "calzone"],
     }
     rows = "".join(f"{k % 7 / 7},{k % 5 / 5},{k % 3 % 2}\n" for k in range(200))
     Path("two.csv").write_text(f"old,new,label\n{rows}")
