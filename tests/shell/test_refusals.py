@@ -345,6 +345,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (5, "fit good.csv --score-map phrases.json -o phrases.json --force", "phrases.json is also an input", ""),
     (5, "measure good.csv --config settings.conf -o settings.conf --force", "settings.conf is also an", ""),
     (5, f"{STATE} --max-ece 0.1 --state-key-file key.txt -o key.txt --force", "key.txt is also an input", ""),
+    (2, f"{STATE} --max-ece 0.1 --state-key-file good.csv", "good.csv holds a key of less", "one a line"),
     (3, "measure https://example.org/a.csv", "a.csv: there is no such file", "download it first"),
     (2, "drift t.csv good.csv --bins 5000", "--bins: 5000 is too large", "takes at most 1000"),
     (2, "drift t.csv good.csv --max-values 4", "--max-values is of further columns", "name them with --on"),

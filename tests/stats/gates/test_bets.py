@@ -304,6 +304,7 @@ def test_a_change_is_found_soon_and_dated() -> None:
     assert verdict.reason.endswith(since.words)
     assert since.key == f"day {since.batch - 1}"
     assert 12 <= since.earliest <= since.batch <= since.latest <= 25
+    assert replace(since, batch=1, earliest=1, latest=1).words == "it was so from the first batch on"
     # What comes after the alarm changes nothing of it.
     later = fed(state, *(table_of_rows(generator, 200) for _ in range(5)))
     assert later.change == since

@@ -53,6 +53,12 @@ def gate(
     return planning.Gate(rule, Ground(bins, variance, outputs, rows_wanted=False), wanted)
 
 
+def test_few_rows_of_either_label_conclude_nothing() -> None:
+    """As in `verify`, which wants ten of the rarer."""
+    enough = gate().concludes(1_000, np.array([9, 10, 500, 990, 991]))
+    assert enough.tolist() == [False, True, True, True, False]
+
+
 def plan(
     requested: planning.Gate, population: planning.Population, *, error: float = 0.0, **changes: object
 ) -> planning.Plan:
