@@ -39,7 +39,8 @@ _CHUNK = 1 << 14
 
 
 def of_draws(values: Floats) -> Reference:
-    """Return mean and range of values that were drawn."""
+    """Return mean and range of values that were drawn; what rounding leaves of 0 is 0."""
+    values = np.where(np.abs(values) <= np.finfo(float).eps, 0.0, values)
     low, high = ends_of_draws(values, confidence=NINE_OF_TEN).tolist()
     return float(values.mean()), (low, high)
 

@@ -156,6 +156,14 @@ def test_range_of_smece_holds_where_all_scores_lie_at_an_end() -> None:
         assert beyond.mean() == pytest.approx(0.05, abs=0.03)
 
 
+def test_certain_scores_show_nothing_by_chance() -> None:
+    """Scores of 0 and 1 leave no label open; of their curve rounding left 4e-17."""
+    score = np.repeat([0.0, 1.0], 40)
+    table = ScoreTable.from_rows(score, np.tile([False] * 9 + [True], 8) ^ (score > 0.5))
+    for name in (M.ICI, M.E50, M.E90, M.EMAX, M.SMECE, M.SMECE_LOGIT):
+        assert measured(table, drawn=True, names=(name,))[name].null == 0.0
+
+
 def test_noise_that_labels_do_not_show_is_not_taken_away() -> None:
     """Labels that are all as sure scores say have no spread: the value is the gap, and no range is given."""
     score = np.repeat([1e-5, 1.0 - 1e-5], 20)
