@@ -8,5 +8,5 @@ project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_t
     "project"
 ]
 extras = project["optional-dependencies"]
-needs = [*project["dependencies"], *extras["dask"], *extras["report"], *extras["onnx"]]
+needs = [*project["dependencies"], *extras["dask"], *extras["report"], *extras["onnx"], *extras["sql"]]
 sys.stdout.write("".join(need.replace(">=", "==") + "\n" for need in needs))

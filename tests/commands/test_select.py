@@ -158,7 +158,7 @@ def test_rows_with_importance_weights_are_drawn_while_they_are_read(tmp_path: Pa
     path = write(tmp_path / "p.csv", 700)
     weighted = replace(ASKED, weight="w")
     selection, artifact = resolved(path, weighted, folds=4, seed=3)
-    read = pd.read_csv(path)
+    read = pd.read_csv(path, engine="pyarrow")
     read.to_parquet(tmp_path / "p.parquet")
     assert resolved(tmp_path / "p.parquet", weighted, folds=4, seed=3)[1] == artifact
     fold = (stream(3, Purpose.FOLDS, 0).random(700) * 4).astype(int)

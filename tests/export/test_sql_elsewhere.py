@@ -32,8 +32,8 @@ CREATE MACRO range_bucket(x, starts) AS CASE WHEN isnan(x) THEN NULL
 CREATE MACRO width_bucket(x, starts) AS CASE WHEN isnan(x) THEN error('NaN is in no bucket')
     ELSE len(list_filter(starts, lambda one: one <= x)) END;
 """
-# What sqlglot takes for something smaller than it is there.
-WHOLE = {"AS FLOAT)": "AS DOUBLE PRECISION)", "VARCHAR(MAX)": "VARCHAR"}
+# What sqlglot takes for something smaller than it is there, and what older ones know by one name alone.
+WHOLE = {"AS FLOAT)": "AS DOUBLE PRECISION)", "VARCHAR(MAX)": "VARCHAR", "BTRIM(": "TRIM("}
 CALLED = {
     exp.Ln: "own_ln",
     exp.Exp: "own_exp",
