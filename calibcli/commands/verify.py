@@ -141,7 +141,7 @@ def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
             msg = (
                 f"--baseline-score {requested.score} is one score, and --probs names those of several classes"
             )
-            raise UsageProblem(msg, "compare with a report on the other classes: --baseline report.json")
+            raise UsageProblem(msg, "measure the other columns of classes, and pass --baseline report.json")
         rows = replace(rows, columns=replace(columns, others=(requested.score,)))
     gather_request = _gather_request(rows, options)
     evaluation = read_evaluation(rows, gather_request)

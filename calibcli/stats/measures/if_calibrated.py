@@ -160,9 +160,9 @@ def expected_smece(table: Table, *, generator: np.random.Generator) -> Reference
         return 0.0, (0.0, 0.0)
     if variance.sum() >= MANY_EVENTS:
         found = _of_normal_noise(table.score, variance, rows=table.total_rows)
-        # What is below the finest bandwidth it sees at few places, or at an end where all scores lie; and the
-        # sum of labels is skewed where events are rare.
-        skewed = abs(float((variance * (1.0 - 2.0 * table.score)).sum())) > _SKEWED * variance.sum() ** 1.5
+        # What is below the finest bandwidth it sees at few places, or at an end where all scores lie; and
+        # sums of labels are skewed where events are rare, or rows without one: the other way, but as much.
+        skewed = float((variance * np.abs(1.0 - 2.0 * table.score)).sum()) > _SKEWED * variance.sum() ** 1.5
         coarse = max(found[0], kernel.LEAST_BANDWIDTH)
         unsure = skewed or found[0] < kernel.LEAST_BANDWIDTH
         if not (unsure and _on_few_widths(table, coarse)):

@@ -515,6 +515,18 @@ def test_reference_of_few_events_is_that_of_labels_smoothed_one_by_one(name: str
     assert ends[1] == pytest.approx(of(lambda norms: float(np.quantile(norms, 0.95))), rel=0.25)
 
 
+def test_reference_is_drawn_where_events_or_rows_without_one_are_rare() -> None:
+    """At 0, at 1, and at both ends, whose skewness adds up to none; even scores have the formula."""
+    low = np.random.default_rng(5).beta(1.0, 60.0, 2_000)
+    scores = low, 1.0 - low, np.concatenate((low, 1.0 - low)), np.linspace(0.01, 0.99, 200)
+    drawn = []
+    for score in scores:
+        table = ScoreTable.from_rows(score, np.zeros(score.size, bool))
+        one, other = (expected_smece(table, generator=np.random.default_rng(seed)) for seed in (1, 2))
+        drawn.append(one != other)
+    assert drawn == [True, True, True, False]
+
+
 def test_draws_and_formula_agree_where_they_meet() -> None:
     """Within their 2 and 3 %, for rare events at a narrow bandwidth: of 150 events and of 170."""
     score = np.linspace(1e-5, 4e-3, 1_000)
