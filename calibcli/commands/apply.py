@@ -28,7 +28,6 @@ from calibcli.documents.artifact import Artifact, ClassArtifact
 from calibcli.documents.sealed import canonical_text
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import DataFormat
-from calibcli.options.fitting import KEEP_ALL
 from calibcli.options.numerals import plural
 from calibcli.options.rows import Columns, InputFormat, Reading
 from calibcli.reports.maps import ApplyReport, FolderApplyReport
@@ -47,7 +46,8 @@ def fingerprint_of(requested: ApplyRequest) -> str:
     """Return what tells the columns that a request writes: map, base rate, name, how scores are read, and
     which others are kept.
     """
-    return _digest_of(requested, {**_read_otherwise(requested), **_taken_otherwise(requested)})
+    otherwise = {**_read_otherwise(requested), **_taken_otherwise(requested)}
+    return _digest_of(requested, {**otherwise, "keep": requested.shape.keep})
 
 
 def _digest_of(requested: ApplyRequest, otherwise: Mapping[str, object]) -> str:
@@ -56,8 +56,6 @@ def _digest_of(requested: ApplyRequest, otherwise: Mapping[str, object]) -> str:
     told = {"map": document, "prior": prior, "name": requested.name, **otherwise}
     if prior is not None and isinstance(loaded, Artifact):
         told["fitted_rate"] = fitted_rate(loaded)
-    if requested.shape.keep != KEEP_ALL:
-        told["keep"] = requested.shape.keep
     return f"sha256:{hashlib.sha256(canonical_text(told).encode()).hexdigest()}"
 
 
@@ -90,8 +88,14 @@ def _read_otherwise(requested: ApplyRequest) -> dict[str, object]:
 def refuse_other_maps(requested: ApplyRequest, out_dir: str, there: Collection[str]) -> tuple[str, ...]:
     """Refuse to leave out outputs of another map; return what to say of those that nothing is known of."""
     made, now = _read(out_dir), fingerprint_of(requested)
-    # Files without a row that ends the command are the same whatever is asked of such rows.
-    same = (now, _digest_of(requested, _read_otherwise(requested)))
+    read, kept_others = _read_otherwise(requested), {"keep": requested.shape.keep}
+    # Files without a row that ends the command are the same whatever is asked of such rows, and earlier
+    # versions did not keep what --keep said.
+    same = {
+        _digest_of(requested, {**read, **taken, **others})
+        for taken in (_taken_otherwise(requested), {})
+        for others in (kept_others, {})
+    }
     others = [output for output in there if made.get(_inside_folder(out_dir, output), now) not in same]
     if others:
         some = plural(len(others), "output", "was")

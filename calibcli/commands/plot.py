@@ -27,7 +27,8 @@ _OF_SEGMENTS = (K.SEGMENTS, K.HEATMAP)
 # Curves of which there is a simultaneous band, whatever the smoother.
 _WITH_BANDS = (K.SMOOTH, K.ISOTONIC, K.RESIDUAL)
 
-# Pictures without an interval of their own, and those that have none of several scores or groups.
+# Pictures without an interval of their own, and those that have none of several scores. Of `--by` there may
+# be one group.
 _WITHOUT_INTERVALS = (K.CUMULATIVE, K.MCB_DSC)
 _WITH_ONE_INTERVAL = (K.MURPHY, K.RISK_COVERAGE)
 
@@ -133,10 +134,9 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
                 f"pass {'one of them' if meant[1:] else 'it'}, or leave --{option} out",
                 option,
             )
-    together = bool(request.columns.others or by)
-    bare = (*_WITHOUT_INTERVALS, *_WITH_ONE_INTERVAL) if together else _WITHOUT_INTERVALS
+    bare = (*_WITHOUT_INTERVALS, *_WITH_ONE_INTERVAL) if request.columns.others else _WITHOUT_INTERVALS
     if kind is not None and kind in bare and "confidence" in options_given(options):
-        several = f" of several {'groups' if by else 'scores'}" if kind in _WITH_ONE_INTERVAL else ""
+        several = " of several scores" if kind in _WITH_ONE_INTERVAL else ""
         _refuse(f"--confidence has no effect on --kind {kind.value}{several}", "leave it out", "confidence")
     if kind is not None and not kind.facts.bins:
         for option, value in (("--bins", options.bins), ("--binning", options.binning)):

@@ -1,5 +1,6 @@
 """`apply --out-dir`: an output for each file, whole or not at all, and a restart that goes on."""
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from calibcli.commands.apply import NAME, FileWork, output_pairs
 from calibcli.data.engines import failed
+from calibcli.documents.sealed import canonical_text
 from calibcli.errors import UsageProblem
 from calibcli.names import DataFormat, EngineName
 from calibcli.options.rows import Reading
@@ -104,6 +106,24 @@ def test_a_restart_with_another_map_is_refused(place: Path, capsys: pytest.Captu
         gone.unlink()
         for more, code in ((how, 0), (other, 2), (how, 0)):
             assert main([*words, *more, "--skip-existing"]) == code
+
+
+def test_outputs_of_earlier_versions_are_left_out(place: Path) -> None:
+    """They did not say what --keep was: a run that goes on every night goes on; today's outputs say it."""
+    words = ["apply", "cal.json", "preds", "--out-dir", "out", "-q"]
+    gone, note = place / "out/day=2/part.parquet", place / "out" / NAME
+    assert main([*words, "--keep", "id"]) == 0
+    (of_now,) = set(json.loads(note.read_text()).values())
+    document = json.loads((place / "cal.json").read_text())
+    same = {key: one for key, one in document.items() if key not in {"calibcli", "digest", "schema", "fit"}}
+    told = canonical_text({"map": same, "prior": None, "name": "calibrated"})
+    note.write_text(note.read_text().replace(of_now, f"sha256:{hashlib.sha256(told.encode()).hexdigest()}"))
+    gone.unlink()
+    assert main([*words, "--keep", "id", "--skip-existing"]) == 0
+    assert json.loads(note.read_text())["day=2/part.parquet"] == of_now
+    assert main([*words, "--keep", "id", "--force"]) == 0
+    for more, code in (([], 2), (["--keep", "none"], 2), (["--keep", "id"], 0)):
+        assert main([*words, *more, "--skip-existing"]) == code
 
 
 def test_notes_on_some_files_name_them(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -709,9 +709,8 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "plot many.csv -y label --terminal -s score -s old", "", "name one score"),
     (2, f"plot {MANY} --terminal --by country", "draws one reliability diagram", "without --by"),
     *(
-        (2, f"{PLOT} --kind {kind} {several} --confidence 0.9", f"{kind} of several {parts}", "leave it out")
+        (2, f"{PLOT} --kind {kind} -s old --confidence 0.9", f"{kind} of several scores", "leave it out")
         for kind in ("murphy", "risk-coverage")
-        for several, parts in (("-s old", "scores"), ("--by country", "groups"))
     ),
     (3, "plot t.csv --kind monitor -o x.png", "is not JSON", "what `calibcli verify --state` wrote"),
     (2, "plot report.json -o out.png -s score", "report.json is a report, on which --score has no", ""),
@@ -842,6 +841,7 @@ measure utf16.csv --encoding utf-16-le
 measure utf16.jsonl --encoding utf-16-le
 measure weights.csv -w w --compat sklearn
 measure t.csv --compat calzone --confidence 0.9
+plot many.csv -s score -y label --kind murphy --by country --where country==US --confidence 0.9 -o us.svg
 measure t.csv -s sco* --compat netcal
 measure t.csv --memory 100K --exact --compat netcal
 measure zeros.csv
