@@ -461,7 +461,7 @@ class TallyWork:
         tables, gather_request = self.tables() if self.onto is None else dict(self.onto), self.gather_request
         extras = Extras.start(gather_request, limit=self.limit, classes=resolved.classes)
         intake = intake_of(resolved, shown=fragment.shown, first_row=fragment.first_row)
-        draws = stream(gather_request.seed, Purpose.FOLDS, fragment.index)
+        folds_of = _folding(gather_request, fragment)
         for rows in taken(fragment, intake, resolved):
             if self.signals.stopped:
                 break
@@ -477,8 +477,8 @@ class TallyWork:
                 extras.add(rows, seen, resolved)
                 if self.by_file:
                     _note_scores(intake.findings, rows)
-                if gather_request.folds:
-                    fold = _folds_of(rows, gather_request, draws)
+                if folds_of is not None:
+                    fold = folds_of(rows)
                     for place, key in enumerate(gather_request.fold_keys):
                         _add(tables[key], rows.kept(np.flatnonzero(fold == place)), None)
         if self.onto is not None:
@@ -491,11 +491,19 @@ class TallyWork:
         )
 
 
-def _folds_of(rows: Rows, gather_request: GatherRequest, draws: np.random.Generator) -> Integers:
-    """Return the fold of each row, shape (n,)."""
-    if rows.group is not None:
-        return rows.group.folds(gather_request.folds, seed=gather_request.seed)
-    return (draws.random(rows.label.size) * gather_request.folds).astype(np.int64)
+def _folding(gather_request: GatherRequest, fragment: Fragment) -> Callable[[Rows], Integers] | None:
+    """Return what gives the fold of each of the next rows of a fragment; None where there are no folds."""
+    if not gather_request.folds:
+        return None
+    count, seed = gather_request.folds, gather_request.seed
+    draws = stream(seed, Purpose.FOLDS, fragment.index)
+
+    def folds_of(rows: Rows) -> Integers:
+        if rows.group is not None:
+            return rows.group.folds(count, seed=seed)
+        return (draws.random(rows.label.size) * count).astype(np.int64)
+
+    return folds_of
 
 
 def _note_scores(findings: Findings, rows: Rows) -> None:
