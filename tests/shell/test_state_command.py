@@ -99,7 +99,8 @@ def test_every_row_is_in_a_batch_whatever_tells_them(run: Run, tmp_path: Path, v
     if None in values:
         assert "leave them out: --where 'part!=-'" in ended.err
         ended = run("verify", path, *GATE, "--state", state, "--by", "part", "--where", "part!=-", code=4)
-    assert f"{9 if None in values else 18} rows in {1 if None in values else 2} batch" in ended.out
+    rows, batches = (9, "1 batch") if None in values else (18, "2 batches")
+    assert f"{rows} rows in {batches}, {rows} of them new" in ended.out
 
 
 def test_batches_add_up_until_the_gate_passes(run: Run, batch_of: Make, tmp_path: Path) -> None:
