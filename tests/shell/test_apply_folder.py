@@ -126,7 +126,9 @@ def test_outputs_of_earlier_versions_are_left_out(place: Path) -> None:
         assert main([*words, *more, "--skip-existing"]) == code
 
 
-def test_notes_on_some_files_name_them(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_notes_on_some_files_name_them(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is said of two files alike is not taken for what is said of one, or of all."""
     for name in ("a.csv", "b.csv"):
         (place / "preds" / name).write_text("score,id\n0.2,1\nabc,2\n0.4,3\n")
@@ -136,6 +138,10 @@ def test_notes_on_some_files_name_them(place: Path, capsys: pytest.CaptureFixtur
     said = capsys.readouterr().err
     assert "note: preds/a.csv and preds/b.csv: column 'score': scores counted as missing" in said
     assert "note: preds/c.csv, column 'score': about 100 % of these scores lie" in said
+    monkeypatch.chdir(place / "preds")
+    (place / "preds" / "a.csv").rename("c")
+    assert main(["apply", "../cal.json", "c:csv", "c.csv", *words[3:]]) == 0
+    assert "note: c: column 'score': scores counted as missing" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("place")

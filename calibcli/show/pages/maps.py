@@ -229,7 +229,7 @@ def _notes_by_file(report: FolderApplyReport) -> tuple[str, ...]:
     # Some name their file already.
     named = (
         one
-        if len(names) == len(report.parts) or one.startswith(names[0])
+        if len(names) == len(report.parts) or one.startswith((f"{names[0]}, ", f"{names[0]}: "))
         else f"{file_words(tuple(names))}: {one}"
         for one, names in files.items()
     )
