@@ -163,7 +163,7 @@ def by_positive(requested: Columns) -> str:
 
 def _positive(requested: Columns) -> str:
     if requested.positive_of_fit:
-        return f"{requested.positive}, which the fit of the map counts as 1,"
+        return f"{requested.positive}, which the fit of the map counts as 1"
     return f"--positive {requested.positive}"
 
 

@@ -233,7 +233,7 @@ def test_a_label_of_the_fit_that_no_row_has_is_said_to_be_of_the_fit(run: Run, t
         ones = run("fit", labels, *words, "--positive", positive, "-o", tmp_path / path)
         assert ones.code == 0
     refused = run("measure", labels, *words, "--artifact", tmp_path / "ones.json", code=3)
-    assert "another spelling of 1, which the fit of the map counts as 1" in refused.err
+    assert "another spelling of 1, which the fit of the map counts as 1; the first is" in refused.err
     assert "no label is 'Yes', as --positive says" in run(*line, "--positive", "Yes", code=3).err
     assert run(*line, "--positive", "1").code == 0
 
