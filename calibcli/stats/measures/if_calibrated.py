@@ -225,6 +225,8 @@ def _of_drawn_labels(
         if mean > 0.25 * most or most == kernel.LEAST_BANDWIDTH:
             break
         most = max(2.0 * mean, kernel.LEAST_BANDWIDTH)
+        # The next take as much memory.
+        del drawn
     low = drawn.meeting(lambda norms: float(ends_of_draws(norms, confidence=NINE_OF_TEN)[0]), met)[0]
     high = drawn.meeting(lambda norms: float(ends_of_draws(norms, confidence=NINE_OF_TEN)[1]), met)[0]
     return length * mean, (length * low, length * high)
