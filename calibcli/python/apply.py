@@ -130,7 +130,7 @@ def apply(
     Raises:
         InputProblem: If a score is missing or out of range, or a column is not there.
         UsageProblem: If a new column has the name of another, or files are given: `calibcli apply` writes
-        those.
+            those.
     """
     recalibrator, rows = recalibrator_of(artifact), settled(rows)
     name, (prior, called) = text_of(name, "name"), typed(prior, classes)

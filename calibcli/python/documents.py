@@ -101,7 +101,7 @@ def load(
     Raises:
         InputProblem: If the file cannot be opened.
         DocumentProblem: If it is neither, or was damaged or edited, with the place such as
-        `$.parameters.knots[3]`.
+            `$.parameters.knots[3]`.
     """
     from calibcli.documents.artifact import any_map_of
     from calibcli.documents.sealed import in_file, read_document

@@ -308,7 +308,7 @@ class Recalibrator(Shown):
         Raises:
             InputProblem: If a score is missing or out of range, with how many and the first.
             UsageProblem: If the map is one of several classes and one score was given, or the other way
-            about.
+                about.
         """
         held = self.artifact
         prior, called = typed(prior, classes)
