@@ -505,6 +505,10 @@ def _members(
 ) -> tuple[dict[str, Artifact], dict[str, Shared]]:
     members: dict[str, Artifact] = {}
     shared: dict[str, Shared] = {}
+    parts: dict[str, list[Table]] = {key: [] for key in tables}
+    if gathered.extras.folded is not None:
+        for (key, _), part in gathered.extras.folded.tables().items():
+            parts[key].append(part)
     for key, table in tables.items():
         reason = _too_small(table, which.min_group_rows)
         if reason is not None:
@@ -516,7 +520,9 @@ def _members(
                 name = RecalibratorName(which.of_one_score)
                 members[key] = fit_table(name, table, columns, options=options, notes=notes)
             else:
-                members[key] = _resolved(choice, table, columns, options=options, notes=notes)
+                members[key] = _resolved(
+                    choice, table, columns, options=options, notes=notes, parts=parts[key]
+                )
         except InputProblem as problem:
             msg = f"group {key!r}: {problem.message}"
             raise InputProblem(msg, problem.hint) from problem
@@ -524,11 +530,20 @@ def _members(
 
 
 def _resolved(
-    choice: Choice, table: Table, columns: Columns, *, options: FitOptions, notes: tuple[str, ...]
+    choice: Choice,
+    table: Table,
+    columns: Columns,
+    *,
+    options: FitOptions,
+    notes: tuple[str, ...],
+    parts: Sequence[Table],
 ) -> Artifact:
     """Return the map that auto gives a group: the repair chosen by all rows, or none where that is as good.
 
     A group that cannot be cut into folds, and one of a map that brackets, gets the repair.
+
+    Args:
+        parts: The folds of a group whose rows have importance weights.
     """
     repair, once = choice.repair, replace(options, folds=None)
     if repair is None:
@@ -536,7 +551,10 @@ def _resolved(
     own: Choice | None = None
     if not recalibrator_class(repair).brackets:
         with suppress(InputProblem, UsageProblem):
-            folds = drawn_folds(table, options.folds or DEFAULT_FOLDS, seed=options.seed)
+            if table.weighted:
+                folds = gathered_folds(parts, column=None, groups=0, rounded=False)
+            else:
+                folds = drawn_folds(table, options.folds or DEFAULT_FOLDS, seed=options.seed)
             own = select(folds, (repair,), options=options)
     name = repair if own is None else own.selection.chosen
     return fit_table(name, table, columns, options=once, notes=notes, choice=own)

@@ -128,6 +128,7 @@ class Extras:
     Args:
         paired: Differences between two scores, for each pair.
         slices: For each sliced key its tables by part.
+        folded: Where rows are shared out to folds, raw scores by part and fold.
         clusters: For each clustered key its sums by cluster.
         values: Those of each column that makes segments, by the place of the column.
     """
@@ -135,6 +136,7 @@ class Extras:
     request: GatherRequest = NOTHING
     paired: "tuple[PairedSums, ...]" = ()
     slices: "Mapping[str, RunningSlices]" = field(default_factory=dict)
+    folded: "RunningSlices | None" = None
     clusters: "Mapping[str, ClusterSums]" = field(default_factory=dict)
     classes: "ClassExtras | None" = None
     by_id: "RowsById | None" = None
@@ -150,6 +152,7 @@ class Extras:
 
             share = None if limit is None else max(1, limit // len(request.sliced))
             extras.slices = {key: RunningSlices(share) for key in request.sliced}
+            extras.folded = RunningSlices(share) if request.folds else None
         if request.pairs:
             from calibcli.stats.measures.differences import PairedSums
 
@@ -191,6 +194,14 @@ class Extras:
         for place, values in enumerate(rows.on):
             self._values(place, resolved.on[place]).add_rows(values, rows.counts)
 
+    def add_folds(self, rows: Rows, fold: Integers) -> None:
+        if self.folded is None or rows.parts is None:
+            return
+        count = self.request.folds
+        names = [(*name, str(place)) for name in rows.parts.names for place in range(count)]
+        code = rows.parts.code * count + fold
+        self.folded.add_rows(rows.score, rows.label, names=names, code=code, weighing=rows.weighing)
+
     def _values(self, place: int, name: str) -> "RunningValues":
         from calibcli.stats.table.levels import RunningValues
 
@@ -204,6 +215,8 @@ class Extras:
         for key, slices in self.slices.items():
             slices.add(later.slices[key])
             self._refuse_many(slices, resolved)
+        if self.folded is not None and later.folded is not None:
+            self.folded.add(later.folded)
         if self.classes is not None and later.classes is not None:
             self.classes.merge(later.classes)
         if self.by_id is not None and later.by_id is not None:
@@ -479,6 +492,7 @@ class TallyWork:
                     _note_scores(intake.findings, rows)
                 if folds_of is not None:
                     fold = folds_of(rows)
+                    extras.add_folds(rows, fold)
                     for place, key in enumerate(gather_request.fold_keys):
                         _add(tables[key], rows.kept(np.flatnonzero(fold == place)), None)
         if self.onto is not None:

@@ -14,6 +14,12 @@ from calibcli.data.values import names_of
 from calibcli.documents.artifact import Artifact, GroupArtifact
 from calibcli.documents.sealed import document_of, sealed
 from calibcli.errors import DocumentProblem
+from calibcli.names import Purpose, RecalibratorName
+from calibcli.stats.measures.scores import log_loss
+from calibcli.stats.numerics import stream
+from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.table import ScoreTable, Weighing
+from calibcli.stats.table.derived import with_scores
 from command_line import Run, in_csv
 from published import check
 
@@ -184,6 +190,50 @@ def test_auto_chooses_one_repair_for_all_groups(run: Run, rows: Path) -> None:
     assert {one["method"] for one in document["members"].values()} == {"platt"}
     assert all(one["fit"]["selection"]["results"][1]["chosen"] for one in document["members"].values())
     assert sealed(GroupArtifact.from_dict(document_of(document)).to_dict()) == document
+
+
+def test_auto_asks_each_group_of_weighted_rows_too(run: Run, tmp_path: Path) -> None:
+    """A calibrated group keeps its scores, another is repaired, by the losses of folds worked out by hand."""
+    rng = np.random.default_rng(4)
+    score = rng.beta(2.0, 3.0, 6_000)
+    group = np.where(np.arange(6_000) % 2, "right", "off")
+    rate = np.where(group == "off", score**2, score)
+    weight = rng.lognormal(0.0, 0.5, 6_000)
+    label = (rng.random(6_000) < rate).astype(int)
+    path = in_csv(tmp_path / "w.csv", {"score": score, "label": label, "g": group, "w": weight})
+    asked = (
+        "fit",
+        path,
+        "-s",
+        "score",
+        "-y",
+        "label",
+        "-w",
+        "w",
+        "--by",
+        "g",
+        "-m",
+        "auto",
+        "--candidate",
+        "platt",
+    )
+    document = run(*asked).document
+    chosen = {key: one["method"] for key, one in document["members"].items()}
+    assert chosen == {"right": "identity", "off": "platt"}
+    # What the group alone is told of its folds: rows of a fold are those of all rows in it.
+    fold = (stream(0, Purpose.FOLDS, 0).random(6_000) * 10).astype(int)
+    losses, weights = [], []
+    for k in range(10):
+        some, rest = (group == "off") & (fold == k), (group == "off") & (fold != k)
+        held, others = (
+            ScoreTable.from_rows(score[which], label[which] == 1, Weighing(weight=weight[which]))
+            for which in (some, rest)
+        )
+        fitted = fit_recalibrator(RecalibratorName.PLATT, others)
+        losses.append(log_loss(with_scores(held, fitted.predict(held.score))).value)
+        weights.append(weight[some].sum())
+    found = document["members"]["off"]["fit"]["selection"]["results"][1]["loss"]
+    assert found == pytest.approx(np.average(losses, weights=weights), rel=1e-9)
 
 
 def damaged(document: dict[str, Any], way: int) -> str:  # noqa: PLR0911 - one return a way
