@@ -35,6 +35,9 @@ Reference = tuple[float | None, Range | None]
 
 UNKNOWN: Reference = (None, None)
 
+# What rounding leaves of a difference that is 0, beside what it is of.
+DUST = 1e-12
+
 
 @dataclass(frozen=True, slots=True)
 class Estimated(Declared):
@@ -71,7 +74,10 @@ class Estimated(Declared):
         assumptions = (INDEPENDENT_ROWS, *because)
         if table.weighted and interval is not None and interval.finite_sample:
             assumptions = (*assumptions, NOT_BY_LABELS)
-        return cls(name, value, interval, null[0], assumptions, table.total_rows, details or {}, null[1])
+        mean, ends = null
+        if ends is not None and abs(ends[0]) < DUST * ends[1]:
+            ends = 0.0, ends[1]
+        return cls(name, value, interval, mean, assumptions, table.total_rows, details or {}, ends)
 
     @property
     def null_lower(

@@ -15,8 +15,8 @@ from calibcli.stats.bounds.proportion import (
     sum_margin,
     weighted_sum_margin,
 )
-from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, Estimate, on_line, rate_of
-from calibcli.stats.measures.if_calibrated import DUST, Measures, of_mean
+from calibcli.stats.measures import DUST, HELD_OUT, NO_WEIGHTED_INTERVAL, Estimate, on_line, rate_of
+from calibcli.stats.measures.if_calibrated import Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals

@@ -17,7 +17,7 @@ from calibcli.stats.bounds.resampling import (
     ends_of_draws,
     label_draws,
 )
-from calibcli.stats.measures import UNKNOWN, Estimate, Range, Reference
+from calibcli.stats.measures import DUST, UNKNOWN, Estimate, Range, Reference
 from calibcli.stats.numerics import skewed_quantile, stream
 from calibcli.stats.table import Floats, Indices, kernel
 from calibcli.stats.table.bins import BinnedTable, Bins, Partition, binned, segment_sums
@@ -30,9 +30,6 @@ NINE_OF_TEN = 0.9
 _Z = 1.6448536269514722
 
 _MOST_SKEWED = 1e100
-
-# What rounding leaves of a difference that is 0, beside what it is of.
-DUST = 1e-12
 
 # Entries worked on at once: they stay in the processor's cache.
 _CHUNK = 1 << 14

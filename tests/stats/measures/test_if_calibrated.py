@@ -164,6 +164,15 @@ def test_certain_scores_show_nothing_by_chance() -> None:
         assert measured(table, drawn=True, names=(name,))[name].null == 0.0
 
 
+def test_rounding_is_no_end_of_a_range() -> None:
+    """As many events as scores announce are among the likely ones: then nothing is off, not 1.5e-21."""
+    table = ScoreTable(np.array([1e-5]), np.array([300_000]), np.array([3]))
+    for name in (M.ECE, M.LINF, M.CUTOFF, M.SMECE):
+        ends = measured(table, drawn=True, names=(name,))[name].null_range
+        assert ends is not None
+        assert ends[0] == 0.0 < ends[1]
+
+
 def test_noise_that_labels_do_not_show_is_not_taken_away() -> None:
     """Labels that are all as sure scores say have no spread: the value is the gap, and no range is given."""
     score = np.repeat([1e-5, 1.0 - 1e-5], 20)
