@@ -519,7 +519,8 @@ class _Case:
         if not mapped:
             return f"{way}, or --on-sum accept to use them as is"
         unlabelled = ", or `apply --on-sum null` to leave their probabilities empty"
-        return f"{way}{unlabelled if resolved.label is None else ''}"
+        applied = resolved.label is None and several is not None and several.change is None
+        return f"{way}{unlabelled if applied else ''}"
 
 
 _MOST_PHRASES = 5

@@ -386,11 +386,14 @@ def test_maps_take_no_rows_of_any_sum_and_what_they_write_can_be_measured(
         ("fit", out, *accepted, "-y", "label", "-o", tmp_path / "again.json"),
         ("apply", cal, out, *accepted, "--name", "twice", "-o", tmp_path / "again.csv"),
         ("measure", out, *accepted, "-y", "label", "--artifact", cal),
+        ("plan", "--like", out, *accepted, "--artifact", cal, "--max-ece", "0.1"),
     ):
         ran = run(*words, code=2)
         assert "--on-sum accept takes any" in ran.err
         without = [word for word in words if word not in {"--on-sum", "accept"}]
-        assert "--on-sum accept" not in run(*without, code=3).err
+        hint = run(*without, code=3).err
+        assert "--on-sum accept" not in hint
+        assert ("`apply --on-sum null`" in hint) == (words[0] == "apply")
 
 
 def test_inspect_says_what_is_in_an_artifact(cal: Path, run: Run) -> None:
