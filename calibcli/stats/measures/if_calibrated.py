@@ -146,8 +146,9 @@ def expected_smece(table: Table, *, generator: np.random.Generator) -> Reference
 
     With many rows the smoothed residual is normal at every place, and its mean absolute value has a
     formula, within 3 % of the mean over 8,000 draws for scores spread, rare, piled up and at few atoms. With
-    few rows (the sum of f (1 - f) below 20) the mean is over 400 draws of labels: its standard error is 2 %
-    of the bandwidth where the kernel joins many rows, and 4 % where all share one score.
+    few rows (the sum of f (1 - f) below 20), and where events are rare, the mean is over 400 draws of labels:
+    its standard error is 2 % of the bandwidth where the kernel joins many rows, and 4 % where all share one
+    score.
 
     As the norm does not rise with the bandwidth, smECE is above s just where the norm at s is: a quantile of
     smECE is where that quantile of the norm equals the bandwidth.
