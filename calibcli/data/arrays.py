@@ -1,6 +1,4 @@
-"""Arrow columns to numpy and back: looked through before anything in them is believed,
-without a copy where there is none to make, and without the imports that pyarrow's own constructors make.
-"""
+"""Arrow columns to numpy and back: looked through first, copied only where needed, with few imports."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast

@@ -44,11 +44,7 @@ class Header:
         return Header((*self.names, *self.outside), self.path) if self.outside else self
 
     def named(self, name: str, *, alone: bool = False) -> str:
-        """Return the column that a name means: the same text, or else but for case and outer blanks.
-
-        Args:
-            alone: Whether the option that names it takes no other.
-        """
+        """Return the column a name means, but for case and blanks; `alone` if one takes no other."""
         if name in self.names:
             return name
         same = [column for column in self.names if composed(column) == composed(name)]
@@ -186,9 +182,7 @@ A_TITLE = "the first line must hold the column names: take what stands above the
 
 
 def alike_notes(column: str, values: Iterable[str]) -> tuple[str, ...]:
-    """Return which values of a column are groups of their own, and differ in capitals or blanks alone, or in
-    how a number or a date is written.
-    """
+    """Return which values differ in capitals, blanks, or how numbers and dates are written alone."""
     found: dict[str, list[str]] = {}
     for value in values:
         found.setdefault(_written_alike(value), []).append(value)
@@ -215,9 +209,7 @@ _MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[t ](?:00:00(?::00(?:\.0+)?)?
 
 
 def _written_alike(value: str) -> str:
-    """Return a value as text that 01 and 1, 1.0 and 1, 2024-1 and 2024-01, or 2024-01-05 00:00:00Z and
-    2024-01-05 have in common.
-    """
+    """Return the text that 01, 1.0 and 1, 2024-1 and 2024-01, or a day and its midnight share."""
     found = folded(value)
     moment = _MOMENT.fullmatch(found)
     if moment is not None:
@@ -709,9 +701,7 @@ def _other_than_fitted(columns: Columns, score: str, names: Iterable[str] = ()) 
 
 
 def same_again(resolved: ResolvedColumns, header: Header) -> ResolvedColumns:
-    """Find in a further file the columns that were chosen in the first one, with nothing left to guess; its
-    notes are on what else fits a pattern of scores.
-    """
+    """Find the columns of the first file in a further one; its notes are on what else fits a pattern."""
     again = replace(
         resolved.requested,
         score=None if resolved.probs else resolved.score,

@@ -84,9 +84,7 @@ def other_outcome(findings: Findings, resolved: ResolvedColumns, *, shown: str) 
 
 
 def notes_of_files(findings: Findings) -> tuple[str, ...]:
-    """Return notes on files of which no label is the one that `--positive` says, and whose scores are unlike
-    those of other files.
-    """
+    """Return notes on files without the label of `--positive`, and with scores unlike others."""
     said = []
     if findings.without:
         first, *others = findings.without
@@ -121,9 +119,7 @@ def tells(findings: Findings) -> bool:
 
 
 def odd_scores(findings: Findings, resolved: ResolvedColumns) -> list[str]:
-    """Return what there is to say of the scores of a file if those of others are otherwise: that they seem to
-    be on another scale, and that they rank the wrong way.
-    """
+    """Return what to say of scores on another scale than those of other files, or that rank the wrong way."""
     found: dict[str, list[str]] = {}
     for place, one in findings.scores.items():
         if one.rows >= _FEWEST_ROWS and _FEWEST_OF_LABEL <= one.ones <= one.rows - _FEWEST_OF_LABEL:
@@ -168,9 +164,7 @@ def _positive(requested: Columns) -> str:
 
 
 def other_labels_words(findings: Findings, requested: Columns) -> str:
-    """Return which labels count as 0 beside the one that counts as 1, where that is hardly seen at once; else
-    nothing.
-    """
+    """Return which labels count as 0 beside the one that counts as 1, where that is hardly seen at once."""
     wanted = folded(str(requested.positive))
     alike = [label for label in findings.others if folded(label) == wanted]
     unknown = _unknown_outcomes(findings.others)

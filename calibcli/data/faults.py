@@ -278,9 +278,7 @@ class Findings:
         return bool(self.faults) or self.counted >= UNCOUNTABLE
 
     def note(self, kind: FaultKind, fault: Fault, *, column: int = 0, allowed: bool = False) -> None:
-        """Add a fault that comes after those noted so far; or, where rows may have it and are left out or get
-        no probability on request, what is missing there.
-        """
+        """Add a fault after those noted; or, where rows may have it, what is missing there."""
         _join(self.missing if allowed else self.faults, (kind, column), fault)
 
     def note_phrase(self, place: int, fault: Fault) -> None:

@@ -1,6 +1,4 @@
-"""Which files the inputs are: directories, patterns, addresses, pipes or rows in
-memory, looked up before anything is opened.
-"""
+"""Which files the inputs are: directories, patterns, addresses, pipes, memory; before any is opened."""
 
 import difflib
 import glob

@@ -1,6 +1,4 @@
-"""What kind of file this is: said by the user, else by its first bytes, else
-by its name; and what a name promises.
-"""
+"""What kind of file this is: by what the user says, its first bytes or its name; what a name promises."""
 
 from pathlib import PurePath
 

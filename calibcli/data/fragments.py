@@ -1,5 +1,4 @@
-"""The input cut into numbered fragments, in an order that no number of workers changes, each with its
-columns.
+"""The input cut into numbered fragments, in an order that no number of workers changes, with columns.
 
 A Parquet file gives runs of row groups; a file of any other format is one fragment. A fragment with the
 columns of its file and of its path is a piece: what one item of work needs to know of the input.

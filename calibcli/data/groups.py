@@ -1,6 +1,4 @@
-"""Groups of rows, told apart by columns: to be measured, kept in one fold,
-or sent through a map of their own.
-"""
+"""Groups of rows, told apart by columns: measured, kept in one fold, or sent through maps of their own."""
 
 import hashlib
 import math

@@ -98,8 +98,7 @@ _NO_LINKS = (
 
 
 class Completion:
-    """Whether a command has put in place what it was to write: from then on a signal comes too late to stop
-    it.
+    """Whether a command has put in place what it was to write: from then on a signal comes too late.
 
     What remains after the first output, such as further reports and what is said of it, takes an instant, and
     the exit code is that of the command. Should that instant not end, as before a reader that does not read,

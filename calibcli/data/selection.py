@@ -124,9 +124,7 @@ def _is_any_value(condition: Condition) -> bool:
 def _of_texts(
     column: Column, condition: Condition, *, shown: str, decimal: str
 ) -> tuple[Booleans, Booleans, list[str]]:
-    """Return which texts satisfy a condition, of which it cannot be said, and those that differ from a value
-    in capitals alone: every different one is looked at once.
-    """
+    """Return which texts satisfy a condition, which may, and which differ from a value in capitals alone."""
     kind = value_type(column.type)
     if pa.types.is_boolean(kind):
         _refuse_untrue(condition, shown)

@@ -1,6 +1,4 @@
-"""The state of a gate on disk: what its parts must agree on, and how it is
-read, grown and replaced under a lock.
-"""
+"""The state of a gate on disk: what its parts must agree on, and how it is read and grown under a lock."""
 
 import math
 import os

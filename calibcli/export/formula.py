@@ -79,8 +79,7 @@ class Pieces:
 class Places:
     """Which of many intervals a number lies in; steps over the same places share one object.
 
-    Args:
-        starts: Where each interval begins, strictly ascending, shape (n,). The number is not below the first.
+    Intervals begin at `starts`, strictly ascending, shape (n,). The number is not below the first.
     """
 
     of: "Formula"

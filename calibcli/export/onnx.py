@@ -387,7 +387,7 @@ def model_of_one(
     shift: Shift | None = None,
     single: bool = False,
 ) -> bytes:
-    """Return a model from scores, shape (N,), to their probabilities, and to the ends where there are some.
+    """Return a model from scores, shape (N,), to probabilities, and to ends where there are some.
 
     A score that is NaN or out of range gets NaN.
     """
@@ -413,8 +413,7 @@ def model_of_classes(
     names: tuple[str, str],
     single: bool = False,
 ) -> bytes:
-    """Return a model from rows of scores, shape (N, K), to probabilities, shape (N, K), and the class of
-    most.
+    """Return a model from rows of scores, shape (N, K), to probabilities, (N, K), and the class of most.
 
     NAME_class is a place in the order of the classes, which the model's metadata list; NAME_confidence is its
     probability. A row that `apply` would refuse gets NaN, and the place -1.

@@ -38,12 +38,7 @@ _INFINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """What stands beside the rows of a query.
-
-    Args:
-        join: How it is joined; None where the dialect needs no join.
-        definition: What it is, as a member of a WITH clause; None where it is worked out for each row.
-    """
+    """What stands beside the rows of a query: its join, if any, and its WITH clause, if any."""
 
     join: str | None = None
     definition: str | None = None

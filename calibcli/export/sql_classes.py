@@ -327,10 +327,7 @@ class _Stages:
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """The numbers of the classes of a row, or of pairs of them, each in a column.
-
-    They are expressions of their `sources`, until they are `kept`.
-    """
+    """Numbers of the classes of a row, or of pairs, by column; expressions of `sources` until `kept`."""
 
     stages: _Stages
     texts: Sequence[str]

@@ -215,10 +215,7 @@ def _refuse_equal_mass(binning: Binning | None) -> None:
 def bins_of_gate(
     bins: int | str | Sequence[float] | None, binning: Binning | None
 ) -> tuple[int | None, Binning | None, tuple[float, ...]]:
-    """Return the number of bins, how they are cut, and the values declared, from what `--bins` says.
-
-    "none" is each value by itself; a list is of all values that the score can have.
-    """
+    """Return the number of bins, how they are cut, and the values declared, from what `--bins` says."""
     if bins is None:
         return None, binning, ()
     counted = bins.strip().isdecimal() if isinstance(bins, str) else isinstance(bins, Integral)

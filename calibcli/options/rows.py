@@ -194,9 +194,7 @@ def listed(words: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def names_of(values: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return names given as a list, or in one text with commas between them, as in CSV: a name
-    with a comma stands in double quotes. None for None.
-    """
+    """Return names given as a list, or in one text with commas, as CSV quotes them; or None."""
     if values is None:
         return None
     if not isinstance(values, str):

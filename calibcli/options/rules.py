@@ -84,13 +84,12 @@ def largest(name: MeasureName | SegmentMeasure, limit: float) -> Rule:
 
 
 def rule_of(text: str) -> Rule:
-    """Return the rule that a text is.
+    """Return the rule that a text is: `MEASURE<=L` is `MEASURE.upper<=L`, `>=` is `MEASURE.lower>=L`.
 
-    `MEASURE<=L`, which is `MEASURE.upper<=L`, passes if the upper bound is at most L and fails if the lower
-    bound is above it; `MEASURE>=L`, which is `MEASURE.lower>=L`, is its mirror image. `MEASURE.value`
-    compares the estimate, without confidence. `TEST.p>=A` fails if the test rejects at level A, and so does
-    `mce.p>=A`, or `mce_p>=A`, of the test of all segments together.
-    `MEASURE.lower<=L` and `MEASURE.upper>=L` fail if the contrary is shown and pass otherwise.
+    `MEASURE.upper<=L` passes if the upper bound is at most L and fails if the lower bound is above it;
+    `MEASURE.value` compares the estimate, without confidence. `TEST.p>=A` fails if the test rejects at level
+    A, and so does `mce.p>=A`, or `mce_p>=A`, of the test of all segments together. `MEASURE.lower<=L` and
+    `MEASURE.upper>=L` fail if the contrary is shown and pass otherwise.
     """
     found = _RULE.fullmatch(text)
     if found is None:

@@ -1,5 +1,4 @@
-"""Results as documents, and back: what was measured need not be written to be looked at again, nor what was
-written be measured.
+"""Results as documents, and back: nothing measured need be written to be looked at again, nor the reverse.
 
 Maps and all their methods are imported where one may be given: `measure` of plain rows needs none of them.
 """

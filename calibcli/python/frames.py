@@ -314,9 +314,7 @@ def is_array(rows: object) -> bool:
 
 
 def settled(rows: Any) -> Any:  # noqa: ANN401 - a frame of any make, or arrays
-    """Return a frame that can be looked at twice: a lazy one of polars is worked out, and what is a stream of
-    batches becomes a table of Arrow.
-    """
+    """Return a frame that can be looked at twice: lazy polars worked out, and streams as tables of Arrow."""
     if _maker(rows) == "polars" and type(rows).__name__ == "LazyFrame":
         return rows.collect()
     held = isinstance(rows, Mapping) or _is_pandas(rows) or _is_polars(rows)

@@ -1,6 +1,4 @@
-"""Numbers without scipy, which takes 200 ms to import: special
-functions, roots, exact sums, random streams.
-"""
+"""Numbers without scipy, which takes 200 ms to import: special functions, roots, sums, streams."""
 
 import math
 from collections.abc import Callable
@@ -133,8 +131,7 @@ def beta_quantile(probability: float | Floats, a: Floats, b: Floats) -> Floats:
 
 
 def _log_betas(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return ln B(a, b) and ln B(b, a), with the Stirling terms paired so that large arguments lose no
-    digits.
+    """Return ln B(a, b) and ln B(b, a), with Stirling terms paired so that large arguments lose no digits.
 
     ln Gamma(a) = (a - 1/2) ln a - a + ln(2 pi)/2 + s(a), so that in ln B the large parts combine into
     logarithms of ratios. The two differ in rounding only: the last digits of each side of a quantile.
@@ -270,12 +267,9 @@ def summed_products(one: Floats, other: Floats) -> float:
 def crossing(
     rises: Callable[[float], float], low: float, high: float, *, within: float = 1e-9
 ) -> tuple[float, float]:
-    """Enclose the point where an increasing function changes sign.
+    """Enclose the point where an increasing function changes sign, to `within`.
 
-    Args:
-        low: Left end; returned twice if the function is not negative there.
-        high: Right end; returned twice if the function is not positive there.
-        within: Largest distance between the two ends returned.
+    An end is returned twice if the function is not negative at the low one, or not positive at the high one.
     """
     at_low, at_high = rises(low), rises(high)
     if at_low >= 0.0:

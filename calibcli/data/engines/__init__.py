@@ -37,11 +37,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ThreadEngine:
-    """A pool of threads that holds no more results than it has workers.
-
-    Args:
-        workers: Number of threads. With one, or with a single item, the work runs in the calling thread.
-    """
+    """Threads, holding no more results than they are; one, or one item, is the calling one."""
 
     shares_interpreter: ClassVar[bool] = True
     workers: int

@@ -31,9 +31,8 @@ _PER_THREAD = 2
 class DaskEngine:
     """A Dask scheduler and its workers; a worker that dies is replaced by others, as Dask does.
 
-    Args:
-        address: Of the scheduler, such as `tcp://host:8786`, or the path of a scheduler file; None for what
-            Dask's own configuration says (`DASK_SCHEDULER_ADDRESS`).
+    Its address is such as `tcp://host:8786`, or the path of a scheduler file; None for what Dask's own
+    configuration says (`DASK_SCHEDULER_ADDRESS`).
     """
 
     shares_interpreter: ClassVar[bool] = False

@@ -37,9 +37,8 @@ _TOGETHER = 200_000_000
 class SparkEngine:
     """A Spark application; a task whose worker dies is run again, as Spark does.
 
-    Args:
-        address: `local[N,FAILURES]`, `spark://host:7077`, `yarn`, `k8s://...`, or `sc://host:15002` for Spark
-            Connect; None for the session there is, or what Spark's own configuration says.
+    Its address is `local[N,FAILURES]`, `spark://host:7077`, `yarn`, `k8s://...`, or `sc://host:15002` for
+    Spark Connect; None for the session there is, or what Spark's own configuration says.
     """
 
     shares_interpreter: ClassVar[bool] = False

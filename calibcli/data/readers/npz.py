@@ -1,5 +1,4 @@
-"""Arrays that `numpy.savez` wrote: one column each, read side by side as their files in the archive stream
-by.
+"""Arrays that `numpy.savez` wrote: one column each, read side by side as the archive streams by.
 
 A two-dimensional array is a column of lists; one in column-major order is held whole, all others a batch at
 a time. Nothing is unpickled: arrays of Python objects are refused.

@@ -230,8 +230,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _refuse_several(read: pq.ParquetFile, path: str) -> None:
-    """Refuse files that were put one after the other: the last footer would be taken to speak of the first
-    file.
+    """Refuse files that were put one after the other, as the last footer would seem that of the first file.
 
     Between the last page and the footer of a single file stand at most indexes and Bloom filters.
     """

@@ -69,9 +69,7 @@ def stakes_for_one_look(rows: float, variance: float, *, delta: float) -> Stakes
 
 
 def stakes_for_a_mean(rows: float, variance: float, *, delta: float) -> Stakes:
-    """Return bets on one mean that are sharp at the variance expected,
-    and not lost where it is far larger.
-    """
+    """Return bets on one mean that are sharp at the variance expected, and not lost where it is larger."""
     level = math.log(1.0 / delta)
     guesses = [max(rows * variance, 0.05 * level)]
     while guesses[-1] < 0.25 * rows:
@@ -216,9 +214,7 @@ class GroupedResiduals(ErrorBets):
     def mean_upper_bound(self, stakes: Stakes, *, delta: float, sign: int) -> float:
         """Return the least m at which "sign * mean residual is at least m" is refuted at level delta.
 
-        Args:
-            stakes: The bets; sizes above 0.95 / (1 - m) are cut, so that no bet can lose more than it has.
-            sign: 1 bounds the mean from above; -1 bounds minus the mean from above.
+        Sizes of stakes above 0.95 / (1 - m) are cut, so that no bet can lose more than it has.
         """
         level = math.log(1.0 / delta)
 
@@ -390,9 +386,7 @@ class Signed:
 def evidence_on_signed_sum(
     pieces: Pieces, signed: Sequence[Signed], *, delta: float
 ) -> Callable[[float], float]:
-    """Return the log of the evidence that the largest mean that signs can give is below a number, less that
-    which it takes.
-    """
+    """Return log evidence that the largest mean that signs can give is below a number, less what it takes."""
     rows, level = pieces.rows, math.log(1.0 / delta)
     stakes = stakes_of_rows(int(rows), delta=delta)
     groups = [one.starts[:-1][one.starts[1:] > one.starts[:-1]] for one in signed]
@@ -427,11 +421,7 @@ def lower_bound_of_size(pieces: Pieces, values: Quadratic, *, delta: float) -> f
 
 
 class WeighedResiduals:
-    """Bets on the mean of residual times a fixed function into [-1, 1] that is not known.
-
-    Args:
-        size: |label - score| of some rows or more than it, in [0, 1].
-    """
+    """Bets on the mean of residual times a fixed function into [-1, 1]; `size` is |residual| or more."""
 
     def __init__(self, size: Floats, rows: Floats) -> None:
         self.rows = float(rows.sum())

@@ -4,11 +4,9 @@ With x_k positives of n_k labels and v_k the rate announced, e_k the true rate l
 G_k = ((x - n v)^2 - x (1 - v)^2 - (n - x) v^2) / (n - 1) has mean n e^2 where labels in a bin are alike. For
 every bet l > 0 and whatever prices are put on errors, P(sum G <= t) is at most exp(l t) times the product
 over bins of the largest E exp(price - l G_k) over all rates, divided by the least that the prices can add up
-to where sum n_k e_k^2 >= a. Two prices are tried: c n e^2, and n ln(1 / (1 - c e^2)) of which no bin pays
-more than a cap. The cap keeps rates far off, which counts refute by themselves, from settling the price of
-all; the logarithm makes the bound one for rows that are drawn anew as well. The lower bound has the other
-signs, gives n ln(1 + c e^2) back, and counts no G_k beyond what is decisive by itself. The proofs are in
-`docs/methods.md`.
+to where sum n_k e_k^2 >= a. Two prices are tried, as the proofs in docs/methods.md say: c n e^2, and
+n ln(1 / (1 - c e^2)) with a cap. The lower bound has the other signs, gives n ln(1 + c e^2) back, and counts
+no G_k beyond what is decisive by itself.
 """
 
 import math
@@ -52,9 +50,7 @@ _KEPT = 2_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """Bins of two labels or more; `alone` are the rates announced for bins of one label. Labels in a bin have
-    one probability if `alike`.
-    """
+    """Bins of two labels or more, of one chance if `alike`; `alone` are rates of bins of one label."""
 
     rows: Floats
     positive: Floats

@@ -235,11 +235,7 @@ def _slope_and_bend(tilted: Floats, rows: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kinds:
-    """How many rows are of which kind, at several places; no row is of two.
-
-    Args:
-        rows: Shape (kinds + 1, places), the last those of no kind.
-    """
+    """How many rows are of which one kind, shape (kinds + 1, places), the last those of none."""
 
     rows: Floats
 
@@ -284,9 +280,7 @@ class Kinds:
 def first_shown(
     evidence: Callable[[Floats], Floats], start: Floats, *, step: Floats, most: Floats, delta: float
 ) -> Floats:
-    """Return the least numbers from `start` on at which growing evidence is enough, or `most`; about `step`
-    away.
-    """
+    """Return the least numbers from `start` on, or `most`, at which growing evidence is enough."""
     z = normal_quantile(1.0 - delta)
 
     def rises(at: Floats) -> Floats:

@@ -64,9 +64,8 @@ def difference_of_shares(gained: float, lost: float, rows: float, *, delta: floa
 def deviation_of_a_mean(rows: int, delta: float) -> float:
     """Return d*: a mean of so many labels falls this far below its expectation with probability <= delta.
 
-    The labels may have different probabilities. d* is the largest Clopper-Pearson upper margin,
-    max_x CP_U(x, n; delta) - x / n: by Hoeffding (1956) the sum of unlike labels is no more spread below its
-    mean than the binomial with the same mean.
+    The labels may have different probabilities: d* is the largest Clopper-Pearson upper margin,
+    max_x CP_U(x, n; delta) - x / n, as sums of unlike labels are no more spread (Hoeffding).
 
     References:
         Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4.
@@ -156,14 +155,13 @@ def sum_margin(squares: float, *, delta: float) -> float:
     """Return how far, but for a probability of delta, a sum of unlike labels lies from its mean on one side.
 
     The variance of the sum is not known. It is at most the mean of the sum of squared residuals, label less
-    any number fixed for the row, and that mean is at most (sqrt(L / 2) + sqrt(squares + L / 2))^2 but for
-    a twentieth of delta, L = ln(20 / delta). At each variance the tail is at most that of the normal law with
-    its skewness term, for the worst skewness, and a proven error; below a least variance Bennett's inequality
-    stands in.
+    any number fixed for the row, which `squares` bound but for a twentieth of delta. At each variance the
+    tail is at most that of the normal law with its skewness term and a proven error; below a least one
+    Bennett's.
 
     References:
-        Volkova (1996), Theory Probab. Appl. 40, for the form of the approximation; the error is derived in
-        `docs/methods.md`. Maurer (2003), J. Inequal. Pure Appl. Math. 4, for the lower tail of squares.
+        Volkova (1996), Theory Probab. Appl. 40, for the form of the approximation; Maurer (2003), J. Inequal.
+        Pure Appl. Math. 4, for the lower tail of squares; derived in `docs/methods.md`.
     """
     spread, left = _most_spread(squares, delta=delta)
     least = math.sqrt(max(_LEAST_VARIANCE, 4.0 * _NORMAL_ERROR / left))
@@ -245,11 +243,9 @@ _FALLS_BACK = 0.45
 def range_margin(squares: float, *, delta: float) -> float:
     """Return what the range of the partial sums of unlike labels, less their means, exceeds but for delta.
 
-    The variance v is bounded as for `sum_margin`. Where a partial sum first stands r above an earlier one,
-    what follows falls by no more than c = a sqrt(v) with a probability of a^2 / (1 + a^2) or more (Cantelli).
-    So the last sum stands r - c above an earlier one at least so often relative to that, and how far the last
-    sum stands above the lowest has the tail of Bennett's inequality (Doob's for rows counted from the last).
-    A fall is the same the other way round.
+    The variance v is bounded as for `sum_margin`. From where a sum stands r above an earlier one it falls by
+    less than c = a sqrt(v) in a^2 / (1 + a^2) of cases or more (Cantelli), so that the last sum stands r - c
+    above one at least so often, which has Bennett's tail (Doob). A fall is the same the other way round.
 
     References:
         Bennett (1962), JASA 57; Hoeffding (1963), J. Amer. Statist. Assoc. 58, (2.17), for the largest of
@@ -289,16 +285,11 @@ _FIRST = 4
 def unseen_share(counts: Integers, *, delta: float) -> float:
     """Return an upper bound of the probability that a new row is of a kind that no row here is.
 
-    Let K be the number of rows after the first b, in random order, whose kind is new when they come. Each is
-    new with a probability that is never below the share u of the kinds that stay unseen. So the product of
-    e^(-l X) / (1 - u (1 - e^-l)) over those m = n - b rows is at most 1 on average, and so is its mean over
-    all orders: u is at most (1 - (delta A)^(1/m)) / (1 - e^-l) but with probability delta, A the mean of
-    e^(-l K). It is at least 1 - E K for infinite l, and e^(-E K) for l = 1 (Jensen), with E K known from the
-    counts; half of delta is for each. With kinds of many rows each the bound is about 4.9 / n, where all rows
-    differ it is 1.
+    With kinds of many rows each it is about 4.9 / n, where all rows differ it is 1.
 
     References:
-        Good (1953), Biometrika 40, for the estimate K / m; the bound is derived in `docs/methods.md`.
+        Good (1953), Biometrika 40, for the estimate; derived in `docs/methods.md`, "Values and groups that no
+        row shows".
     """
     rows = int(counts.sum())
     first = rows // _FIRST

@@ -119,9 +119,7 @@ def label_draws(
 
 
 def draw_cells(table: Table, partitions: Sequence[Indices]) -> DrawCells:
-    """Return the cells for drawing labels: the table's own up to 20,000 rows, else sub-cells nested in the
-    bins of every partition that statistics will use.
-    """
+    """Return the cells for drawing labels: those of the table up to 20,000 rows, else nested in all bins."""
     if _few_cells(table):
         return _own_cells(table)
     starts = sub_cell_starts(table, partitions)
@@ -133,9 +131,7 @@ def draw_cells(table: Table, partitions: Sequence[Indices]) -> DrawCells:
 def sub_cell_starts(
     table: Table, partitions: Sequence[Indices] = (), *, moment: Floats | None = None
 ) -> Indices:
-    """Return starts of cells nested in the bins, with as many rows each,
-    none wider than a quarter in log odds.
-    """
+    """Return starts of cells nested in the bins, of as many rows each, at most a quarter wide in log odds."""
     reached = np.cumsum(table.rows)
     count = max(1, _SUB_CELLS - sum(part.size for part in partitions))
     ranks = np.arange(1, count) / count * reached[-1]

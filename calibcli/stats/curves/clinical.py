@@ -192,14 +192,12 @@ _FEW_EVENTS = f"no band: fewer than {_LEAST_EVENTS} rows of one label"
 def _by_loess(table: Table, *, confidence: float) -> _Fit:
     """Return local regression: at each place a parabola through the nearest three quarters of the rows.
 
-    Rows weigh by the tricube of their distance. The band is Clopper and Pearson's interval of as many
-    rows as have the variance of the curve. Each label's variance comes from the curve with two rows of either
-    label added, so that none is 0.
+    Rows weigh by the tricube of their distance. The band is Clopper and Pearson's interval of as many rows as
+    have the variance of the curve, a label's being that of the curve with two rows of either label added.
 
     References:
         Cleveland & Devlin (1988), JASA 83; R's `loess` with its default span and degree, computed at each
-        place instead of interpolated between some; Korn & Graubard (1998), Survey Methodology 24, for
-        intervals of effective rows.
+        place; Korn & Graubard (1998), Survey Methodology 24, for intervals of effective rows.
     """
     present = table.weight > 0.0
     total = float(table.weight.sum())

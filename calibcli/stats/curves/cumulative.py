@@ -48,8 +48,7 @@ class CumulativeCurve(Arrays):
 
 
 def cumulative_curve(table: Table) -> CumulativeCurve:
-    """Return the path of cumulative differences, read at the ends of blocks of equal scores, of a grid table
-    at the ends of cells.
+    """Return the path of cumulative differences, read at the ends of blocks of equal scores, or of cells.
 
     References:
         Arrieta-Ibarra, Gujral, Tannen, Tygert & Xu (2022), Metrics of calibration for probabilistic

@@ -1,6 +1,4 @@
-"""CORP's pictures: rates by isotonic regression, where they would lie if calibrated, and a band that holds
-all rates at once; and scores by their miscalibration and discrimination.
-"""
+"""CORP's pictures: isotonic rates with a band of calibrated or of all rates, and scores by MCB and DSC."""
 
 import math
 
@@ -89,8 +87,7 @@ class _Cells:
 
 
 def enough_draws(usual: int, *, confidence: float) -> int | None:
-    """Return how many draws make a band of this confidence by `ends_of_draws`, or None where they are too
-    many.
+    """Return how many draws make a band of this confidence by `ends_of_draws`, or None if too many.
 
     Where few of the usual n lie in a tail, n + 1 is a multiple of what that is one in.
     """
@@ -112,9 +109,8 @@ def isotonic_curve(
     """Return the isotonic fit with the band in which fits to labels drawn from the scores lie, or all rates.
 
     Args:
-        table: The rows. Of a grid table each cell counts as one score.
-        confidence: Of the band, in (0, 1): at each single score, approximate where scores share cells; of a
-            simultaneous one of all of it, at any number of rows.
+        confidence: Of the band: at each single score, approximate where scores share cells (as in a cell of a
+            grid); of a simultaneous one of all of it, at any number of rows.
         draws: How often the labels are usually drawn anew, and fitted; a high confidence takes more.
 
     References:

@@ -1,13 +1,8 @@
 """A band that holds the kernel-smoothed chances of the labels at every place and every bandwidth at once.
 
-Bounds of a weighted mean of the chances of labels, each label having a chance of its own.
-
-W is the weighted number of labels 1, the weights w_i in [0, 1] being settled without labels, and p_i their
-chances. By Markov's inequality for e^(-l W), a sum so small has a probability of at most delta unless
-sum_i -ln(1 - p_i a_i) <= ln(1 / delta) + l W, a_i = 1 - e^(-l w_i). The largest sum_i w_i p_i that this
-leaves is at most e (ln(1 / delta) + l W) + sum_i max_p (w_i p + e ln(1 - p a_i)) for every e > 0 (weak
-duality). So whatever l and e are tried, the least value is a bound: a search that stops early makes it wider
-and not wrong. With equal weights it is that of Chernoff for the binomial.
+It is made of bounds of weighted means of the chances, each label having one of its own. The proofs stand in
+docs/methods.md, "Simultaneous bands": any l and e there make a bound, so that a search that stops early makes
+it wider and not wrong. With equal weights it is that of Chernoff for the binomial.
 """
 
 import math
@@ -36,16 +31,14 @@ def kernel_mean_bounds(
         weight: Of each label of a cell, at least 0, and above 0 for some label, shape (means, cells). Must
             not depend on the labels.
         rows: How many labels a cell has, shape (means, cells).
-        ones: Weight of the labels 1 of each mean, shape (means,).
-        zeros: Weight of its labels 0, shape (means,).
-        delta_each_side: Probability with which either bound of one mean is wrong at most, in (0, 1).
+        ones: Weight of the labels 1 of each mean, shape (means,); `zeros` of its labels 0.
+        delta_each_side: Probability with which either bound of one mean is wrong at most.
 
     Returns:
-        Lower and upper bounds of sum(weight * rows * chance) / sum(weight * rows), shape (means,) each, at
-        any number of rows, whatever the chance of each single label is.
+        Lower and upper bounds of sum(weight * rows * chance) / sum(weight * rows), shape (means,) each.
 
     References:
-        Chernoff (1952), Ann. Math. Statist. 23, for equal weights; the bound is derived in `docs/methods.md`.
+        Chernoff (1952), Ann. Math. Statist. 23, for equal weights.
     """
     most = np.where(rows > 0.0, weight, 0.0).max(axis=1)
     scaled, level = np.maximum(weight / most[:, None], _NOTHING), -math.log(delta_each_side)
@@ -100,12 +93,9 @@ _AT_ONCE = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The axis that a kernel stands on, as it was settled before labels were seen.
+    """The axis of a kernel, with its least and largest bandwidth, settled before labels were seen.
 
-    Args:
-        finest: The least bandwidth of any curve.
-        widest: The largest.
-        reflected: Whether kernels are reflected at 0 and 1; else there are no ends.
+    Kernels are `reflected` at 0 and 1, or there are no ends.
     """
 
     finest: float
@@ -125,23 +115,18 @@ def simultaneous_band(
 ) -> tuple[Floats, Floats]:
     """Return which shares of the kernel's labels 1 and 0 are sure to be chance, everywhere at once.
 
-    Given the scores, labels are independent and each has a chance of its own. With y the kernel-weighted mean
-    of labels, that of the chances is at least y times the first share and at most 1 - (1 - y) times the
-    second, with the confidence at every place and for every bandwidth between the finest and the widest at
-    once: the bandwidth may have been chosen by the labels. Valid at any number of rows.
+    With y the kernel-weighted mean of labels, that of the chances is at least y times the first share and at
+    most 1 - (1 - y) times the second, with the confidence at every place and for every bandwidth between the
+    finest and the widest at once: the bandwidth may have been chosen by the labels. Valid at any number of
+    rows.
 
     Args:
-        place: Where scores stand on the axis, ascending, shape (n_scores,).
-        rows: How many rows are there, shape (n_scores,).
-        positive: How many of them have label 1, shape (n_scores,).
+        place: Where scores stand on the axis, ascending, shape (n_scores,), as are `rows` and `positive`.
         at: Where the curve stands on the axis, each within three bandwidths of some score, shape (n_points,).
         bandwidth: Standard deviation of the curve's Gaussian kernel, in units of the axis.
 
     Returns:
         The two shares, in [0, 1], shape (n_points,) each.
-
-    References:
-        The proof is in `docs/methods.md`, "Simultaneous bands".
     """
     level = max(0, math.ceil(_LEVELS * math.log2(axis.widest / bandwidth) - 1e-9))
     levels = max(level, math.ceil(_LEVELS * math.log2(axis.widest / axis.finest))) + 1
@@ -195,9 +180,7 @@ def kernel(apart: Floats, mirrored: Floats, width: float, *, reflected: bool) ->
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """Rows that are near to each other against the bandwidth: their mean place, and that of those with label
-    0 and with label 1, shape (n_cells,) each.
-    """
+    """Rows near each other: mean places of all, of label 0 and of label 1, shape (n_cells,)."""
 
     place: Floats
     place_of_zeros: Floats

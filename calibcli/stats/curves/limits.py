@@ -1,6 +1,4 @@
-"""What part of the unit square a diagram shows, where the rows lie in it,
-and no more points than can be seen.
-"""
+"""What part of the unit square a diagram shows, where rows lie in it, and no more points than can be seen."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -65,11 +65,10 @@ class NetBenefit(Declared):
 def net_benefits(
     table: Table, at: Sequence[float], *, confidence: float, again: "Rows | None" = None
 ) -> tuple[NetBenefit, ...]:
-    """Return net benefits at thresholds in (0, 1).
+    """Return net benefits at thresholds in (0, 1); a score that equals the threshold is treated.
 
-    A score that equals the threshold is treated. Rows of a grid table whose cell a threshold cuts are read
-    again; where they cannot be, those of each label count by their mean score. Importance weights leave no
-    intervals.
+    Rows of a grid table whose cell a threshold cuts are read again; where they cannot be, those of each label
+    count by their mean score. Importance weights leave no intervals.
     """
     if not at:
         return ()

@@ -533,14 +533,8 @@ def stretches(curve: BinnedCurve, *, confidence: float) -> tuple[Stretch, ...]:
 
     The bounds of all bins hold together with the confidence (Clopper-Pearson, Bonferroni over bins and ends),
     so whatever is read off them is true with it as well: that the scores of a bin are too low or too high,
-    and that those of neighbouring bins together are, whichever bins are put together afterwards.
-
-    Args:
-        curve: Mean score and rate of each bin, with bounds where rows have some.
-        confidence: Probability that all of them are there, in (0, 1).
-
-    Returns:
-        Nothing without rows, and where rows have no bounds: of importance weights and of dependent rows.
+    and that those of neighbouring bins together are, whichever bins are put together afterwards. Nothing is
+    returned without rows, and where rows have no bounds: of importance weights and of dependent rows.
     """
     if not curve.rows.size or bool(np.isnan(curve.rate_lower).any()):
         return ()

@@ -172,9 +172,7 @@ _SHORT = 0.01
 
 
 class Worth(NamedTuple):
-    """What something is worth at every threshold, with an interval at each, NaN where there is none; arrays
-    have shape (n_points,).
-    """
+    """What something is worth at thresholds, with an interval or NaN; shape (n_points,) each."""
 
     value: Floats
     lower: Floats
@@ -244,10 +242,9 @@ class DecisionCurve(Arrays):
 def decision_curve(
     table: Table, *, raw: Table | None = None, confidence: float = 0.95, benefit: Benefit = Benefit.NET
 ) -> DecisionCurve:
-    """Return the net benefit at every threshold below 1.
+    """Return the net benefit at every threshold below 1, on a grid table at ends of its cells.
 
     Args:
-        table: The rows. Thresholds on a grid table are ends of its cells.
         raw: The same rows under the score before recalibration, or None.
         benefit: As it is, over the share of label 1, or less that of the better of treating all and none.
     """
@@ -365,8 +362,7 @@ def standardised_net_benefit(found: Thresholds, *, confidence: float) -> Worth:
 
 
 def standardised_ends(kinds: Kinds, odds: Floats, *, delta: float) -> tuple[Floats, Floats]:
-    """Return the ends of standardised net benefits of rows of label 1 that are treated and that are not, and
-    of label 0 that are treated.
+    """Return the ends of standardised net benefits of rows of label 1, treated or not, and treated 0.
 
     A row of the first kind is worth 1 - s, of the second -s, of the third -odds, where s is the standardised
     net benefit if that is nothing on average: the interval holds every s that the bounds of that mean allow.

@@ -19,12 +19,10 @@ __all__ = ["judge"]
 def judge(rows: "Table | RowsBySegment", rule: Rule, *, ground: Ground) -> Verdict:
     """Judge a rule by the rows of a table, or of its segments where the rule speaks of them.
 
-    Args:
-        rows: The rows; those that no bin of the partition cuts a cell of.
-
-    Returns:
-        By the bounds made for gates where the measure has some; otherwise, and with importance weights, by
-        the interval of `measure`, one-sided. By the number itself where a rule names the value or a p-value.
+    It goes by the bounds made for gates where the measure has some; otherwise, and with importance weights,
+    by the interval of `measure`, one-sided; by the number itself where a rule names the value or a p-value.
+    Each wrong verdict has probability at most delta, at any number of rows, unless the interval is
+    approximate or the rule is on the value.
     """
     way = rule.subject.facts.gate
     if not rule.of_segments and rule.bound in (Bound.VALUE, Bound.P_VALUE):

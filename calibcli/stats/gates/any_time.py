@@ -209,16 +209,12 @@ def starts_of(
 
 
 def changed_since(starts: list[Start], *, batches: int, confidence: float) -> tuple[int, int, int]:
-    """Return the batch with which a change came, by the strongest start, and the first and last that it may
-    be.
+    """Return the batch with which a change came, by the strongest start, and the first and last it may be.
 
-    The wealth of each start, without its weight, is how much more probable the rows since are where they
-    are no longer calibrated. With any batch as probable as another beforehand, shares of wealth are the
-    posterior of the change; the largest that reach the confidence together make the ends.
-
-    Args:
-        starts: What each start has made, the latest first.
-        confidence: The posterior probability of the ends; their coverage is in tests/claims.
+    The wealth of each start, without its weight, is how much more probable the rows since are where they are
+    no longer calibrated. With any batch as probable as another beforehand, shares of wealth are the posterior
+    of the change; the largest that reach the confidence together make the ends, whose coverage is in
+    tests/claims. The latest start comes first.
     """
     firsts = np.array([start.first for start in starts])
     log = np.array([start.log_wealth for start in starts]) + np.log(firsts * (firsts + 1.0))

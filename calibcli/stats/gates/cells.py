@@ -1,5 +1,4 @@
-"""What a gate counts rows by, and the sums it keeps: whole numbers, so that adding them is exact in any
-order.
+"""What a gate counts rows by, and the sums it keeps: whole numbers, which add exactly in any order.
 
 For a discrete artifact these are its outputs, with the rows and the positive rows of each. For any other
 score [0, 1] is cut into bins fixed in advance and every bin into equal cells; of a cell the rows are kept by

@@ -1,6 +1,4 @@
-"""A rule about calibration, the claim it makes, what the rows say of it,
-and which of three answers that is.
-"""
+"""A rule about calibration, the claim it makes, what rows say of it, and which of three answers that is."""
 
 import math
 from collections.abc import Callable
@@ -56,10 +54,7 @@ class Ground:
         return self.delta / self.claims
 
     def levels(self, rule: Rule) -> tuple[float, float]:
-        """Return the error probabilities of the lower and of the upper bound.
-
-        The bound that can pass the claim has delta, the one that can fail it delta / claims.
-        """
+        """Return the error probabilities of the lower and of the upper bound."""
         at_most = rule.relation is Relation.AT_MOST
         return (self.fail_delta, self.delta) if at_most else (self.delta, self.fail_delta)
 
@@ -372,11 +367,7 @@ ONE_LOOK = "valid for one check; check again only on new rows"
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What is known of a measure before it is held against a limit; what its `Verdict` has too is said there.
-
-    Args:
-        needed: How many rows would decide a claim; None where no number does.
-    """
+    """What is known of a measure before a limit; `needed` says how many rows would decide a claim."""
 
     value: float
     lower: float | None

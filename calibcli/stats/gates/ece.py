@@ -32,12 +32,6 @@ def ece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     Over the distinct outputs of a discrete recalibrator this is the calibration error itself; over bins of
     a continuous score it is the binned ECE, since the unbinned ECE of a continuous score cannot be
     bounded from above by any number of rows.
-
-    Returns:
-        Pass, fail or inconclusive; each wrong verdict has probability at most delta.
-
-    References:
-        Waudby-Smith & Ramdas (2024), JRSS-B 86; the product over bins is proved in `docs/methods.md`.
     """
     claim = ground.claim_of(rule, measure="ece" if ground.bins is ATOMS else "binned_ece")
     rows, variance = table.total_rows, ground.variance
@@ -141,9 +135,7 @@ def _left(beyond: float, price: Callable[[float], float], digits: float) -> floa
 def dce_rows_needed(
     table: Table, rule: Rule, claim: Claim, ground: Ground, *, value: float, upper: float
 ) -> RowsNeeded:
-    """Extrapolate from the estimate, less that of calibrated labels, to the rows that would decide: for a
-    pass by the simulation of `plan`, for a fail by a formula, which is a guess.
-    """
+    """Extrapolate from the estimate, less that of calibrated labels; for a fail it is a guess."""
     from calibcli.stats.gates.plan import as_likely_as_not, population_like, shifted
 
     if claim.limit <= 0.0:
@@ -170,13 +162,6 @@ def dce_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
 
     A pass bounds the upper distance, to the nearest calibrated function of the score, and with it every other
     form; a fail shows the lower distance, the least of all forms, to be beyond the limit.
-
-    Returns:
-        Pass, fail or inconclusive; each wrong verdict has probability at most delta, at any number of rows.
-        Which bins the upper bound takes depends on the number of rows alone.
-
-    References:
-        Blasiok, Gopalan, Hu & Nakkiran (2023), STOC; the bounds are proved in `docs/methods.md`.
     """
     claim = ground.claim_of(rule, measure="dce")
     at_lower, at_upper = ground.levels(rule)

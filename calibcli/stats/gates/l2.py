@@ -28,12 +28,7 @@ def few_rows_needed(
     errors: Floats,
     error: float,
 ) -> RowsNeeded:
-    """Extrapolate to the rows that would decide, by the simulation of `plan`.
-
-    Args:
-        errors: Rates less scores, without their noise, of every value with rows.
-        error: What they come to.
-    """
+    """Extrapolate by the simulation of `plan`; `errors`, of values without noise, come to `error`."""
     from calibcli.stats.gates.plan import as_likely_as_not, population_like
 
     calibrated = population_like(table, bins=ground.bins, measure=MeasureName(rule.subject))
@@ -74,14 +69,8 @@ def linf_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     """Judge "|rate - score| <= eps for every value of the score".
 
     The worst value is a fixed one, so bounds that each hold with 1 - delta all pass together
-    (intersection-union); any of them may fail, so the lower bounds share delta (Sidak).
-
-    Returns:
-        Pass, fail or inconclusive; each wrong verdict has probability at most delta, at any number of rows.
-        There is no upper bound where an output of the recalibrator has no rows.
-
-    References:
-        Clopper & Pearson (1934), Biometrika 26; Berger (1982), Technometrics 24.
+    (intersection-union, Berger 1982); any of them may fail, so the lower bounds share delta (Sidak). There is
+    no upper bound where an output of the recalibrator has no rows.
     """
     ground.refuse_many_values(table, words="l-infinity")
     claim = ground.claim_of(rule, measure="linf")
@@ -182,15 +171,7 @@ _ASSUMPTIONS = (
 
 
 def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
-    """Judge "l2 error <= eps" for these scores, each distinct score by itself.
-
-    Returns:
-        Pass, fail or inconclusive; each wrong verdict has probability at most delta, at any number of rows.
-
-    References:
-        `calibcli.stats.bounds.chernoff`; for a single value Clopper & Pearson (1934), above a hundred
-        values, and where no value has two rows, Hoeffding (1963).
-    """
+    """Judge "l2 error <= eps" for these scores, each distinct score by itself."""
     ground.refuse_many_values(table, words="l2")
     claim = ground.claim_of(rule, measure="l2")
     at_lower, at_upper = ground.levels(rule)

@@ -1,6 +1,4 @@
-"""Claims about any measure with an interval, about several classes
-together, and about numbers as they are.
-"""
+"""Claims about any measure with an interval, several classes together, and numbers as they are."""
 
 import math
 from collections.abc import Callable
@@ -186,12 +184,7 @@ LEAST_CARRY = 10.0
 
 
 def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
-    """Judge a measure by its interval of coverage 1 - 2 delta, each end of which is a bound at 1 - delta.
-
-    Returns:
-        Pass, fail or inconclusive; each wrong verdict has probability at most delta, approximately where the
-        interval is approximate.
-    """
+    """Judge a measure by its interval of coverage 1 - 2 delta, each end of which is a bound at 1 - delta."""
     name = MeasureName(rule.subject)
     if not name.facts.interval:
         msg = f"{name.value} has no confidence interval, so no bound of it can be gated"
@@ -303,16 +296,9 @@ def _few_carry(estimate: Estimate) -> str | None:
 def class_rule(views: ClassViews, rule: Rule, *, ground: Ground) -> Verdict:
     """Judge a measure by its interval of coverage 1 - 2 delta, each end of which is a bound at 1 - delta.
 
-    Every interval of a measure of several classes leaves half of its error probability to each end. One that
-    holds at every number of rows needs no rows of the rarer kind, right or wrong; one that holds for many
-    rows needs ten.
-
-    Args:
-        views: The rows, over bins that no label had a say in.
-
-    Returns:
-        Pass, fail or inconclusive; each wrong verdict has probability at most delta, approximately where the
-        interval is approximate. A rule on the value compares the estimate.
+    Every interval of a measure of several classes leaves half of its error probability to each end, over bins
+    that no label had a say in. One that holds at every number of rows needs no rows of the rarer kind, right
+    or wrong; one that holds for many rows needs ten.
     """
     claim = ground.claim_of(rule, measure=rule.subject.value)
     if rule.bound is Bound.VALUE:

@@ -66,9 +66,7 @@ class Population:
     def drawn(
         self, rows: int, *, times: int, generator: np.random.Generator, shares_kept: bool = False
     ) -> tuple[Integers, Integers]:
-        """Draw independent rows, several times over; return rows of each value and how many of them have
-        label 1, shape (times, n_values).
-        """
+        """Draw rows, several times over: of each value, and of label 1, shape (times, n_values)."""
         if shares_kept:
             # Whole numbers as near to rows * share as adds up.
             each = np.floor(rows * self.share).astype(np.int64)
@@ -85,9 +83,7 @@ class Population:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:
-    """Many tables of rows drawn from a population: how many have each value, and of these label 1, shape
-    (times, n_values).
-    """
+    """Tables of rows drawn from a population: rows of each value, and of label 1, shape (times, n_values)."""
 
     population: Population
     count: Integers
@@ -568,9 +564,7 @@ def first_verdicts(
     times: int,
     generator: np.random.Generator,
 ) -> Floats:
-    """Simulate streams of rows, asked after every so many of them; return the rows at the first look that
-    gave the verdict, infinite where none did, shape (times,).
-    """
+    """Return rows at the first look at streams, every `step` rows, with the verdict; shape (times,)."""
     size = population.score.size
     variance = 0.25 if gate.ground.variance is None else gate.ground.variance
     stakes = betting.stakes_for_any_time(delta=gate.delta, variance=variance)
@@ -651,9 +645,7 @@ _STRATA = 20
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Rows that a gate judges by themselves beside others, such as a class against the rest; `share` is of
-    all rows, and `patterns` are how labels may go with scores.
-    """
+    """Rows judged by themselves, such as a class: their `share`, and `patterns` of their labels."""
 
     name: str
     share: float
@@ -808,9 +800,7 @@ def as_likely_as_not(
 
 
 def shifted(population: Population, measure: MeasureName, error: float, *, low: bool) -> Population:
-    """Return a population whose scores are all too low or too high by so much, the other way round if none
-    can be.
-    """
+    """Return a population whose scores are all too low, or too high, or else the other way round."""
     if error == 0.0:
         return population
     found = sorted(_spread(population, measure, error), key=lambda one: one.words.endswith("low") is not low)
@@ -920,7 +910,6 @@ def planned_segments(
         entries: Rows whose scores and columns are those of the rows to come.
         some: The segments that are judged.
         error: The bias of the smallest segment that can have it; the others are calibrated.
-        power: Probability with which the verdict is to come.
     """
     every = entries.of(())
     rows = float(every.rows.sum())

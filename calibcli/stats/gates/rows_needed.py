@@ -23,8 +23,7 @@ _MANY_VALUES = 4_096
 
 
 def fresh_scores(table: Table) -> tuple[Floats, Floats]:
-    """Return scores, ascending, as those of other rows would fall, and how many rows of these each stands
-    for.
+    """Return scores, ascending, as those of other rows would fall, and the rows each stands for.
 
     Evenly between rows of neighbouring scores, and as often one score as rows have it: no score of a few
     rows comes back. Half of the values go by the variance of labels: few scores may make most of the noise.
@@ -46,10 +45,7 @@ class Growth:
     """The evidence that bets would gather on more rows with these scores.
 
     Labels are taken to follow the scores, and the limit to be nearer by the estimated error; noise costs a
-    pass what it costs on average.
-
-    Args:
-        variance: What the bets for one look are set by; None for bets that hold at any time.
+    pass what it costs on average. Bets without a `variance` hold at any time.
     """
 
     def __init__(self, table: Table, sums: BinnedTable, *, delta: float, variance: float | None) -> None:
@@ -114,9 +110,7 @@ class Growth:
 
 
 def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground, width: float) -> RowsNeeded:
-    """Extrapolate from the noise-corrected estimate to the rows that would decide; approximate: about a tenth
-    off where the truth is near zero, a guess elsewhere.
-    """
+    """Extrapolate from the estimate less noise: a tenth off with a truth near 0, a guess elsewhere."""
     growth = Growth(table, sums, delta=ground.delta, variance=ground.variance)
     failing = Growth(table, sums, delta=ground.fail_delta, variance=ground.variance)
     value = sums.ece

@@ -85,14 +85,8 @@ def segment_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
     """Judge "the bias of every segment is at most eps" for these scores and columns.
 
     A pass is wrong only where the upper bound of the one segment that is farthest fails, so that each has
-    delta; for a fail it is enough that any bound fails, so that each end of m segments has delta / (2 m).
-
-    Returns:
-        Pass, fail or inconclusive; each wrong verdict has probability at most delta, at any number of rows.
-        A rule on the value compares the estimates.
-
-    References:
-        Berger (1982), Technometrics 24; `calibcli.stats.measures.segments.bias_bounds`.
+    delta; for a fail it is enough that any bound fails, so that each end of m segments has delta / (2 m)
+    (Berger 1982, Technometrics 24).
     """
     claim = ground.claim_of(rule, measure="segment_bias")
     large, distinct = rows.found.rows >= rows.least_rows, ~rows.found.same
@@ -199,10 +193,8 @@ _RANGE = "one sum by the normal law with a proven error; a fail by Ottaviani's a
 def mce_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
     """Judge the multicalibration error, in units of a probability or in sigmas, or its p-value.
 
-    Returns:
-        Pass, fail or inconclusive; each wrong verdict has probability at most delta, at any number of rows.
-        By the p-value calibrated scores fail with at most the limit as their probability, and a pass proves
-        nothing. A rule on the value compares the estimate.
+    By the p-value calibrated scores fail with at most the limit as their probability, and a pass proves
+    nothing.
     """
     claim = ground.claim_of(rule, measure=rule.subject.value)
     tested = are_tested(rows.found, least_rows=rows.least_rows)
@@ -344,9 +336,7 @@ def slowness(some: Segments) -> Floats:
 
 
 class SegmentGrowth:
-    """The bounds that more rows like these would give a segment with a share of all rows; `levels` are the
-    error probabilities of its lower and its upper bound.
-    """
+    """Bounds that more rows like these would give a segment; `levels` are the errors of lower and upper."""
 
     def __init__(self, one: Segments, *, share: float, levels: tuple[float, float]) -> None:
         self._one, self._share, self._levels = one, share, levels

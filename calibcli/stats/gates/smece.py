@@ -25,11 +25,9 @@ from calibcli.stats.table.grid import Table, open_variance, residuals
 
 
 class SmeceGrowth:
-    """The bounds that more rows with these scores would have.
+    """The bounds that more rows with these scores would have, looked at with the limit as the bandwidth.
 
-    Args:
-        limit: The limit, which is also the bandwidth that is looked at.
-        expected: What the bets of a pass take the mean of f (1 - f) for, or None.
+    Bets of a pass take the mean of f (1 - f) for `expected`, where there is one.
     """
 
     def __init__(self, table: Table, *, limit: float, expected: float | None = None) -> None:
@@ -51,12 +49,7 @@ class SmeceGrowth:
         return price_of_bets(stakes, self._rows, self._variance, level=math.log(1.0 / delta))
 
     def rows_to_fail(self, *, error: float, mean: float, delta: float) -> int:
-        """Return the rows at which either lower bound rises to the limit.
-
-        Args:
-            error: The true norm at the bandwidth of the limit.
-            mean: The size of the true mean residual; either is above the limit.
-        """
+        """Return the rows at which a lower bound, by norm or mean residual, rises to the limit."""
         of_mean, of_norm = error_shares(delta, signs=self._table.distinct)
 
         def evidence(digits: float) -> float:
@@ -83,9 +76,7 @@ class SmeceGrowth:
 def smece_rows_needed(
     table: Table, series: kernel.CosineSeries, rule: Rule, claim: Claim, *, ground: Ground
 ) -> RowsNeeded:
-    """Extrapolate from the smoothed residuals, less their noise, to the rows that would decide: for a pass by
-    the simulation of `plan`, for a fail by a formula, which is a guess.
-    """
+    """Extrapolate from smoothed residuals, less their noise: for a fail by a formula, which is a guess."""
     from calibcli.stats.gates.plan import as_likely_as_not, population_like, shifted
 
     if claim.limit < kernel.LEAST_BANDWIDTH:
@@ -122,12 +113,6 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     Since the smoothed norm does not increase with the bandwidth, smECE <= eps says that the norm at the
     bandwidth eps, which is fixed before a row is seen, is at most eps. Nor is it ever below the size of the
     mean residual, which takes far fewer rows to see; that bound has three quarters of the error.
-
-    Returns:
-        Pass, fail or inconclusive; each wrong verdict has probability at most delta, at any number of rows.
-
-    References:
-        Blasiok & Nakkiran (2023), Definition 5; the bounds are proved in `docs/methods.md`.
     """
     claim = ground.claim_of(rule, measure="smece")
     series = kernel.residual_series(table)

@@ -533,16 +533,12 @@ _KEPT = "a FAIL is final, and a PASS stands while the estimate is at most the li
 
 
 def verdict_of(state: GateState, *, least_rows: int = DEFAULT_LEAST_ROWS) -> Verdict:
-    """Judge by what a state holds.
+    """Judge by what a state holds; each wrong verdict has probability at most delta, however often one looks.
 
     A fail that the evidence was once enough for stands, whatever comes later; a pass stands only while the
-    estimate over all rows is at most the limit. That is one more condition on a pass, so that passes can only
-    be rarer and none is wrong with more probability than before. Bounds speak of all rows counted by now, and
-    where they no longer show what was shown, the reason says so.
-
-    Returns:
-        Pass, fail or inconclusive; each wrong verdict has probability at most delta, however often one
-        looks. An alarm fails, or passes with the words that this proves nothing.
+    estimate over all rows is at most the limit: one more condition, which can only make passes rarer. Bounds
+    speak of all rows counted by now, and where they no longer show what was shown, the reason says so. An
+    alarm fails, or passes with the words that this proves nothing.
     """
     look = state.look()
     return _said(state.latched(look, least_rows=least_rows), look, least_rows=least_rows)

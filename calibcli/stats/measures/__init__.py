@@ -1,4 +1,9 @@
-"""Table to estimate: what is measured, with its interval, its method and its assumptions."""
+"""Table to estimate: what is measured, with its interval, its method and its assumptions.
+
+What a measure is of, why its interval holds and who found it stands in its entry in `calibcli/families/`,
+which `measure --explain NAME` and docs/methods.md show; docstrings have the formula, and what is so in the
+code alone.
+"""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -206,8 +211,7 @@ def measures_of(name: MeasureName) -> "Measures":
 
 
 def _is_open(table: Table) -> bool:
-    """Whether the scores leave an event open, among as many rows as the weighted ones are worth; told by some
-    of the entries where these suffice.
+    """Whether the scores leave an event open, among as many rows as the weighted ones are worth.
 
     A range in which nine of ten calibrated scores lie says nothing where next to no label could surprise.
     """

@@ -40,14 +40,8 @@ _WHY_ONLY_THESE = (
 def bias(table: Table, *, confidence: float = 0.95) -> Estimate:
     """Mean label minus mean score; positive when events are more frequent than announced.
 
-    Returns:
-        The estimate with a finite-sample interval for these scores with labels drawn anew, never beyond what
-        the mean score leaves possible. Which of three methods gives it is settled by the scores.
-
-    References:
-        Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4; Clopper & Pearson (1934), Biometrika 26;
-        Waudby-Smith & Ramdas (2024), JRSS-B 86, with bets fixed by the scores; Fan, Grama & Liu (2015),
-        Electron. J. Probab. 20, with importance weights.
+    The interval is never beyond what the mean score leaves possible. Which of three methods gives it is
+    settled by the scores.
     """
     value, mean_score = _means(table)
     interval = _interval(table, value, mean_score, confidence=confidence)
@@ -63,11 +57,9 @@ def bias(table: Table, *, confidence: float = 0.95) -> Estimate:
 
 
 def observed_over_expected(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """Number of labels 1 over the sum of scores; above 1 events are more frequent than announced.
+    """Number of labels 1 over the sum of scores: 1 + bias / mean score, with the interval of `bias`.
 
-    Returns:
-        1 + bias / mean score, with its interval from that of `bias`. NaN where every score is 0, or so small
-        that the inverse of their mean is no number.
+    NaN where every score is 0, or so small that the inverse of their mean is no number.
     """
     found = bias(table, confidence=confidence)
     mean_score = float(found.details["mean_score"])
@@ -90,11 +82,7 @@ def _without_dust(ratio: float) -> float:
 
 
 def observed_rate(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """Share of rows with label 1: where labels say whether an answer was right, the accuracy.
-
-    Returns:
-        The share, with the Clopper-Pearson interval for the population; none with importance weights.
-    """
+    """Share of rows with label 1: where labels say whether an answer was right, the accuracy."""
     expected = _means(table)[1]
     null = expected, of_mean(table, expected, np.ones_like(table.score))
     if table.weighted:
@@ -107,11 +95,7 @@ def observed_rate(table: Table, *, confidence: float = 0.95) -> Estimate:
 
 
 def mean_score(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """Mean of the scores, of the answers of a model its mean confidence.
-
-    Returns:
-        The mean, with Gaffke's bound for the population; none with importance weights.
-    """
+    """Mean of the scores, of the answers of a model its mean confidence."""
     value = _means(table)[1]
     if table.weighted:
         return Estimate.of(MeasureName.MEAN_SCORE, table, value, because=(NO_WEIGHTED_INTERVAL,))
@@ -159,10 +143,7 @@ def _weighted(table: Table, value: float, *, delta: float) -> tuple[float, float
 def population_bounds(
     table: Table, *, lower: float, upper: float, factor: float = 1.0
 ) -> tuple[float, float]:
-    """Return bounds of the population's mean of label - factor * score by Gaffke's bound.
-
-    They are wide where rows unlike these would matter.
-    """
+    """Return Gaffke's bounds of the population's mean of label - factor * score; wide for rare rows."""
     ones = table.positive_rows
     positive = 1.0 - factor * table.score_of_positive, ones.astype(np.float64)
     negative = -factor * table.score_of_negative, (table.rows - ones).astype(np.float64)
@@ -260,9 +241,7 @@ def least_by_mean(table: Table, *, delta: float) -> float:
 
 
 def least_rise_and_fall(table: Table, *, delta: float) -> tuple[float, float]:
-    """Return by how much labels are at least above scores on average, or
-    below, at these scores; 0 if unknown.
-    """
+    """Return by how much labels are at least above scores, and below, on average at these; 0 if unknown."""
     # A mean within its spread has an interval around 0, whose ends are dear where they are found by bets. Of
     # rare events more than announced spread more than the scores say, and show a rise all the same.
     scatter = table.weight_sq * table.score * (1.0 - table.score)

@@ -28,15 +28,7 @@ def binned_ece(
     calibrated: CalibratedDraws | None = None,
     name: MeasureName = MeasureName.ECE,
 ) -> Estimate:
-    """Weighted mean absolute gap between observed rate and mean score, (1/n) sum_k |S_k|.
-
-    Returns:
-        The plug-in estimate, biased upward in small bins: read it beside `null`. The interval is
-        finite-sample, for these scores with labels drawn anew.
-
-    References:
-        Naeini, Cooper & Hauskrecht (2015), AAAI; bounds in `docs/methods.md`.
-    """
+    """Weighted mean absolute gap between observed rate and mean score, (1/n) sum_k |S_k|; biased upward."""
     sums = binned(table, bins)
     value = sums.ece
     delta = (1.0 - confidence) / 2.0
@@ -142,9 +134,7 @@ def gaps_in(sums: BinnedTable) -> Gaps:
 def gaps_if_calibrated(
     sums: BinnedTable, calibrated: CalibratedDraws | None, statistic: Callable[[Floats], Floats]
 ) -> Reference:
-    """Return mean and range of a function of the gaps over labels drawn from the scores, where kept; it takes
-    those of many draws at once, shape (draws, n_bins).
-    """
+    """Return mean and range of a function of gaps, shape (draws, n_bins), over drawn labels."""
     drawn = None if calibrated is None else calibrated.drawn.over(sums.bins).gaps
     if drawn is None:
         return UNKNOWN
@@ -178,16 +168,10 @@ def estimate_of_gaps(
 def adaptive_error(
     table: Table, *, bins: Partition, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
 ) -> Estimate:
-    """Plain mean over the bins that hold rows of |rate - mean score|.
+    """Plain mean over the bins that hold rows of |rate - mean score|, biased upward as the ECE is.
 
-    Returns:
-        The mean, biased upward as the ECE is. The interval is finite-sample, for these scores: with d the
-        square root of ln(1/delta) sum_k (1/n_k) / 2 over the number K of bins, the upper end adds d and the
-        lower one, at a quarter of the error, subtracts d and (1/K) sum_k 1 / (2 sqrt(n_k)), the most that
-        noise adds on average; or it is that of |bias| times n / (K max n_k), which no such mean is below.
-
-    References:
-        Nixon, Dusenberry, Zhang, Jerfel & Tran (2019), CVPR workshops, equation 4 with one class.
+    With d the square root of ln(1/delta) sum_k (1/n_k) / 2 over the number K of bins, the upper end adds d;
+    the lower one subtracts d and the most that noise adds, or is that of |bias| times n / (K max n_k).
     """
     sums = binned(table, bins)
     found = gaps_in(sums)
@@ -228,13 +212,8 @@ def one_side(
 ) -> Estimate:
     """The part of the binned ECE from bins that are overconfident, or from those that are underconfident.
 
-    A mean score above 1/2 announces label 1, one below announces label 0. A bin is overconfident if what it
-    announces happens less often than announced: rate < score above 1/2, rate > score below. Otherwise it is
-    underconfident; a mean score of exactly 1/2 announces nothing, so any gap there is underconfidence.
-
-    Returns:
-        The plug-in estimate; the two sides add up to the binned ECE. The interval is finite-sample, for
-        these scores.
+    A bin is overconfident if what it announces, label 1 with a mean score above 1/2 and label 0 below,
+    happens less often than announced. At exactly 1/2 nothing is announced: any gap there is underconfidence.
     """
     sums = binned(table, bins)
     found = gaps_in(sums)
@@ -266,17 +245,10 @@ _NO_INTERVAL = "no interval: the bins are chosen by the labels, which voids ever
 
 
 def sweep_ece(table: Table) -> Estimate:
-    """Binned ECE over as many equal-mass bins of 1, 2, 3, ... as come before a rate lies below the one
-    before.
+    """Binned ECE over the most equal-mass bins, of 1, 2, 3, ..., before a rate lies below the one before.
 
     Where the rates never fall, from one distinct score to the next, every score is a bin by itself. Otherwise
     no more than 4,096 bins are tried, and the estimate says so where that is what ended the sweep.
-
-    Returns:
-        A point estimate: the partition depends on the labels.
-
-    References:
-        Roelofs, Cain, Shlens & Mozer (2022), AISTATS, algorithm 1, with ties kept together.
     """
     count, starts = _swept(table)
     stopped = (f"stopped at {MOST_BINS:,} bins, where rates did not fall yet",) if count > MOST_BINS else ()
@@ -338,16 +310,7 @@ def lp_error(
     confidence: float = 0.95,
     calibrated: CalibratedDraws | None = None,
 ) -> Estimate:
-    """(sum_k p_k |e_k|^p)^(1/p), p_k the share of the rows in bin k and e_k its rate less its mean score.
-
-    Returns:
-        The plug-in estimate, biased upward. The interval is finite-sample, for these scores: above by
-        Hoeffding in the direction in which the norm is attained, below by the lower bound of the ECE,
-        which no l_p falls short of.
-
-    References:
-        Kumar, Liang & Ma (2019), NeurIPS, definition 2.1 and after it; bounds in `measure --explain lp`.
-    """
+    """(sum_k p_k |e_k|^p)^(1/p), p_k the share of the rows in bin k and e_k its rate less its mean score."""
     sums = binned(table, bins)
     found = gaps_in(sums)
     value = float(p_mean(found.gap, share=found.share, power=power))
@@ -393,14 +356,8 @@ def worst_bin(
 ) -> Estimate:
     """Largest |rate - mean score| of a bin that holds rows: the maximum calibration error (MCE).
 
-    Returns:
-        The plug-in estimate, which a bin of few rows can make large: see `worst_rows` among the details.
-        The interval is finite-sample, for these scores. Its upper end is the farthest that the rate of any
-        bin can lie from the mean score, each at the full level, since the worst bin is a fixed one
-        (intersection-union); its lower end pays for all bins (Sidak).
-
-    References:
-        Naeini, Cooper & Hauskrecht (2015), AAAI; Berger (1982), Technometrics 24, intersection-union tests.
+    Its upper end has every bin at the full level, since the worst bin is a fixed one (intersection-union);
+    its lower end pays for all bins (Sidak). A bin of few rows can make it large: see `worst_rows`.
     """
     sums = binned(table, bins)
     found = gaps_in(sums)
@@ -457,12 +414,7 @@ def debiased_ece(table: Table, *, bins: Partition, calibrated: CalibratedDraws |
     """2 ECE - sum_k p_k E|e_k + s_k Z|: the plug-in less its own estimated bias, Z standard normal.
 
     e_k is the bin's rate less its mean score and s_k^2 the variance of label - score in the bin over n_k.
-    The expectation has a closed form, so nothing is drawn. Below 0 the estimate is 0; what it was is
-    `unclipped` among the details.
-
-    References:
-        Kumar, Liang & Ma (2019), NeurIPS, appendix, debiasing for p other than 2. Where a bin holds
-        several scores they take the variance of the label in place of that of label - score.
+    The expectation has a closed form. Below 0 the estimate is 0; what it was is `unclipped`.
     """
     sums = binned(table, bins)
     found = gaps_in(sums)
@@ -520,15 +472,10 @@ def _less_bias(gap: Floats, *, found: Gaps, mean_square: Floats) -> Floats:
 
 
 def ece_bounds(table: Table, sums: BinnedTable, *, delta: float) -> Bounds:
-    """Return upper and lower bounds of the binned ECE by name, each one-sided.
+    """Return upper and lower bounds of the binned ECE by name, each one-sided and failing with `delta`.
 
-    Args:
-        sums: The table over the partition; over equal-mass bins, which these scores have cut, there are no
-            bounds for the population.
-        delta: Probability of each bound by itself to fail.
-
-    Returns:
-        Keys such as `upper_hoeffding`; with importance weights only those of Hoeffding and McDiarmid.
+    Over equal-mass bins, which these scores have cut, there are none for the population; with importance
+    weights only those of Hoeffding and McDiarmid.
     """
     value = sums.ece
     margin = deviation(table, delta=delta)

@@ -101,8 +101,7 @@ def _effective(weight: Floats) -> float:
 
 
 class ClusterSums:
-    """Sums by cluster under construction, apart for each part of the rows, in memory of one entry per
-    cluster.
+    """Sums by cluster under construction, apart for each part of the rows, one entry per cluster.
 
     Sums of doubles are added in the order of the rows: another order may change the last digit.
     """
@@ -166,21 +165,13 @@ class ClusterSums:
 def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) -> Estimate:
     """Return an estimate with what clusters leave of it.
 
-    A mean over rows gets a cluster-robust interval, and so does O/E, with the events expected in the place of
-    rows. With the share h_g of cluster g in the weight and the
-    sum e_g of its rows' departures from the mean, over the whole weight, the variance is that of the
-    jackknife over clusters, (G-1)/G sum (e_g / (1 - h_g))^2, and the quantile that of Student's t with
-    1 / sum h_g^2 - 1 degrees of freedom. For clusters of equal weight this is the usual sandwich,
-    G/(G-1) sum e_g^2 and t with G - 1; for unequal ones that form misses up to three times too often.
-    Where the rows that went against their score lie in a few clusters, as rare events do that come
-    together, the spread of the clusters says nothing of those without any, and there is no interval.
-
-    All other intervals need independent rows and are taken away, with the reason, and so is what labels
-    drawn row by row would give.
+    A mean over rows gets a cluster-robust interval (the jackknife over clusters, CR3), and so does O/E,
+    unless rows that went against their score lie in a few clusters. All other intervals need independent rows
+    and are taken away, with the reason, and so is what labels drawn row by row would give.
 
     References:
         Liang & Zeger (1986), Biometrika 73, for the sandwich; Cameron & Miller (2015), Journal of Human
-        Resources 50, for the jackknife form (CR3) and few or unequal clusters.
+        Resources 50, for the jackknife form (CR3) and few or unequal clusters; formulas in docs/methods.md.
     """
     # A cutoff is chosen by bounds that need independent rows.
     details = {name: one for name, one in estimate.details.items() if not name.startswith(("kept", "safe"))}
@@ -219,8 +210,7 @@ def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) 
 def _no_narrower(interval: Interval, of_rows: Interval | None) -> Interval:
     """Return an interval over clusters that is nowhere narrower than that over rows, of a loss or a score.
 
-    The costly row that no cluster has shown is missing from the spread of the clusters as well. The method
-    says which of the two gave each end.
+    The costly row that no cluster has shown is missing from the spread of the clusters as well.
     """
     if of_rows is None or of_rows.method not in (METHOD, PAIRED_METHOD):
         return interval

@@ -94,7 +94,7 @@ def peer_numbers(  # noqa: PLR0911 - one return for each tool
     """Return the numbers that a tool gives for one score and labels 0 and 1.
 
     Args:
-        table: The rows, with at least one of them; with importance weights for scikit-learn only.
+        table: With importance weights for scikit-learn only.
         rows: The same rows in their order, which MAPIE's tests depend on; by default in the order of scores.
     """
     match tool:

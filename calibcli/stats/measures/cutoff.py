@@ -28,16 +28,6 @@ def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraw
 
     It is the range of the running sum of label - score over ascending scores, by the number of rows: Kuiper's
     statistic in another unit.
-
-    Args:
-        confidence: Coverage of the interval, for the population and for these scores.
-
-    Returns:
-        The value with its interval, with importance weights for these very scores and weights.
-
-    References:
-        Rossellini, Soloff, Barber, Ren & Willett (2025), arXiv 2502.19851.
-        Hoeffding (1963), J. Amer. Statist. Assoc. 58, (2.17), for the largest of partial sums.
     """
     total = float(table.weight.sum())
     top, bottom = map(float, extremes(residuals(table)))

@@ -92,15 +92,9 @@ def murphy_part(
 ) -> Estimate:
     """Return one part of the Brier score over bins.
 
-    Returns:
-        The part, with an interval for uncertainty (Clopper-Pearson of the rate, turned into that of
-        r (1 - r)) and for the corrected reliability (the interval of l2, squared), none for the others.
-        `null` is the exact mean for labels that follow the scores. NaN for a corrected part where no bin,
-        or for uncertainty where not the table, has two rows.
-
-    References:
-        Murphy (1973), J. Appl. Meteorol. 12; Stephenson, Coelho & Jolliffe (2008), Weather and
-        Forecasting 23, for the within-bin terms; Ferro & Fricker (2012), QJRMS 138, for the corrected parts.
+    Uncertainty has the interval of the rate, turned into that of r (1 - r), and corrected reliability that of
+    l2, squared; others have none. A corrected part is NaN where no bin, or for uncertainty not the table, has
+    two rows.
     """
     sums = binned(table, bins)
     because = [] if name in _OF_THE_RATE else [HELD_OUT, f"of {sums.after_of}"]
@@ -292,17 +286,8 @@ def corp_part(
     label 1, MCB = S - S_pav, DSC = S_0 - S_pav and UNC = S_0: S = MCB - DSC + UNC, and none is negative.
 
     Args:
-        table: The rows. Of a grid table each cell counts as one score.
-        confidence: Coverage asked of the interval of the uncertainty, in (0, 1).
         generator: Source of randomness of the null reference, or None for no such reference.
         shared: Where the parts of one score find each other's fit; all are given the same randomness.
-
-    Returns:
-        The part, the uncertainty with an interval (Clopper-Pearson of the rate), the others without.
-        Miscalibration of the log loss is infinite if a score of exactly 0 or 1 was wrong.
-
-    References:
-        Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
     """
     score, part = _CORP[name]
     shared = shared or if_calibrated.Shared()

@@ -551,8 +551,7 @@ def skill(difference: Difference, reference: Estimate | ClassEstimate, *, confid
 
     Args:
         difference: The score less the reference, on the rows of the reference.
-        reference: The loss of the reference; its interval and that of the difference err in at most
-            1 - confidence together.
+        reference: Its interval and that of the difference err in at most 1 - confidence together.
     """
     loss = reference.value
     if difference.value is None or not (loss > 0.0 and math.isfinite(loss)):

@@ -1,6 +1,4 @@
-"""How well a score tells labels apart: the area under the ROC curve, Gini's coefficient, and the area under
-the risk-coverage curve.
-"""
+"""The areas under the ROC and the risk-coverage curve, and Gini's coefficient: are labels told apart?"""
 
 import math
 from typing import Self
@@ -34,14 +32,9 @@ RISK_METHOD = "Gaffke's bound on the influence of each row"
 def auroc(table: Table, *, confidence: float = 0.95) -> Estimate:
     """Probability that a row of label 1 has a higher score than one of label 0, ties counting half.
 
-    Returns:
-        The area under the ROC curve, the C-statistic, with an interval for the population. NaN where there is
-        one label only; no interval with importance weights.
-
     References:
-        DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44; Zou & Donner (2008), Statistics in Medicine 27,
-        for the interval; van Klaveren, Gönen, Steyerberg & Vergouwe (2016), Statistics in Medicine 35, for
-        the value if calibrated.
+        van Klaveren, Gönen, Steyerberg & Vergouwe (2016), Statistics in Medicine 35, for the value if
+        calibrated; others in the entry of the family.
     """
     positive, negative = table.positive, table.weight - table.positive
     if not (positive.any() and negative.any()):
@@ -90,11 +83,7 @@ def _error_by_chance(table: Table) -> float:
 
 
 def gini(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """2 AUROC - 1: the accuracy ratio of credit scoring, Somers' D of the score for the label.
-
-    Returns:
-        From -1 to 1, 0 where the score says nothing of the label; all else as `auroc`.
-    """
+    """2 AUROC - 1: the accuracy ratio of credit scoring, Somers' D of the score for the label."""
     return on_line(auroc(table, confidence=confidence), MeasureName.GINI, slope=2.0, offset=-1.0)
 
 
@@ -106,11 +95,9 @@ _FAR_ERRORS, _FAR, _NEAR_RATE = 8.0, 0.15, 0.05
 
 
 def odd_area(table: Table) -> tuple[float, float | None] | None:
-    """Return the area under the ROC curve where the score ranks the wrong way, or by chance alone.
+    """Return the area under the ROC curve where the score ranks the wrong way, or by chance alone, else None.
 
-    Returns:
-        The area alone where it is clearly below one half. Where it is about one half, and far larger on
-        average if the scores are right, as they are over all rows, that as well. Else None.
+    Where it is about one half, and far larger on average if the scores are right, that as well.
     """
     ones, rows = table.total_positive_rows, table.total_rows
     if table.weighted or not 0 < ones < rows:
@@ -153,21 +140,18 @@ class _Ranked:
         return cls(positive, negative, below, above, area)
 
     def added(self, placed: Floats, share: float) -> Floats:
-        """Return what rows add to the area from the share of the other label that they beat; `share` is that
-        of their own label.
-        """
+        """Return what rows, a `share` of their label, add by the share of others that they beat."""
         found: Floats = self.area + (placed - self.area) / share
         return found
 
     def interval(self, confidence: float) -> Interval:
-        """Return the interval of the area: distances to the bounds of its two parts, by squares added up; on
-        the side of 0 or 1, where few rows are misplaced, the bound of the mean of what rows add to it if that
-        is farther away.
+        """Return the interval of the area: distances to the bounds of its parts, by squares added up.
 
         The area is the mean of what each row of a label leaves behind it of the other label. Given the other
-        label it has a bound as the mean of one label's rows, and DeLong's variance is the sum of two such.
-        But where one row of either label is misplaced and all others are not, squares keep the sum of both
-        away from none at any confidence.
+        label it has a bound as the mean of one label's rows, and DeLong's variance is the sum of two such. On
+        the side of 0 or 1, where few rows are misplaced, the bound of the mean of what rows add counts if it
+        is farther away: where one row of either label is misplaced, squares keep the sum of both away from
+        none.
         """
         below = above = 0.0
         parts = (self.below_positive, self.positive), (self.above_negative, self.negative)
@@ -199,8 +183,7 @@ _FEW_MISPLACED = 20.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Influence:
-    """What rows add to an area: their mean is the area, and to first order it is off by as much as their
-    mean.
+    """What rows add to an area: their mean is the area, and to first order it is off by as much.
 
     Args:
         upper: The largest score of each entry of a table, ascending, shape (n,).
@@ -248,8 +231,7 @@ class Influence:
 
 
 def _if_calibrated(table: Table) -> Reference:
-    """Return the area on average over labels that follow the scores, and its range, to first order; of rows
-    without importance weights.
+    """Return the area on average over labels that follow the scores, and its range, to first order.
 
     Where fewer than 20 rows of either label are expected, the first order says too little.
     """
@@ -272,16 +254,6 @@ def aurc(table: Table, *, confidence: float = 0.95) -> Estimate:
     """Mean share of label 0 among the rows with the highest scores, over every number of rows that are kept.
 
     Rows of equal scores come in every order equally often.
-
-    Returns:
-        The area under the risk-coverage curve: the risk at a coverage c is the share of label 0 among the
-        share c of rows with the highest scores. With an interval for the population; none with importance
-        weights.
-
-    References:
-        Geifman, Uziel & El-Yaniv (2019), ICLR, "Bias-reduced uncertainty estimation for deep neural
-        classifiers"; Zhou, Van Landeghem, Popordanoska & Blaschko (2025), ICML, "A novel characterization of
-        the population area under the risk coverage curve", for the weights -ln u.
     """
     kept = RiskCoverage.of(table)
     details = {} if table.weighted else cutoff_for(table, confidence=confidence)
@@ -391,11 +363,7 @@ class RiskCoverage:
 
     @property
     def least(self) -> float:
-        """The influence of one row more, of label 1 and above all others.
-
-        It takes as much from the area as it adds rows to every number of rows that is kept: at k rows of
-        which w are wrong w/k falls to w/(k + 1).
-        """
+        """The influence of one row more, of label 1, above all: at k rows w/k falls to w/(k + 1)."""
         risk, after = self.wrong / self.rows, np.cumsum(self.rows)
         before = np.maximum(after - self.rows, 0.0)
         ahead = np.cumsum(self.wrong) - self.wrong - before * risk

@@ -1,6 +1,4 @@
-"""Distances to calibration: how far scores must move, from above and from
-below, and the smooth calibration error.
-"""
+"""Distances to calibration, from above and from below, and the smooth calibration error."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -117,9 +115,7 @@ class CutTable:
 
 
 def cut_table(table: Table, *, bins: int, delta: float) -> CutTable:
-    """Gather a table over so many equal-width bins, besides those of the scores 0 and 1; `delta` is the
-    smallest error probability of the bets that will be made.
-    """
+    """Gather a table over equal-width bins, besides 0 and 1; `delta` is the least error of bets."""
     starts = _starts(table, bins)
     middle = np.concatenate(([0.0], (np.arange(bins) + 0.5) / bins, [1.0]))
     if table.distinct <= _AS_THEY_ARE:
@@ -191,14 +187,8 @@ def distance(table: Table, *, confidence: float = 0.95) -> Estimate:
 
     With K bins of midpoints m_k it is (1/n) sum_k |Y_k - n_k m_k| + (1/n) sum_i |f_i - m_k(i)|: what it takes
     to move each score to its midpoint and each midpoint to its bin's rate. The least is taken of what it is
-    over K bins, over finer ones, and over each score by itself where scores are few.
-
-    Returns:
-        The estimate with finite-sample bounds. K depends on the number of rows alone: the smallest divisor
-        of 720,720 that is at least 1.3 n^(1/3).
-
-    References:
-        Blasiok, Gopalan, Hu & Nakkiran (2023), STOC; the bounds are proved in `docs/methods.md`.
+    over K bins, over finer ones, and over each score by itself where scores are few. K depends on the number
+    of rows alone: the smallest divisor of 720,720 that is at least 1.3 n^(1/3).
     """
     cut = _cut(table, confidence=confidence)
     cuts = cut.every
@@ -274,11 +264,8 @@ def distance_interval(table: Table, *, confidence: float, cut: CutTable | None =
 
     The upper one is of E[s_k (Y - m_k) + |f - m_k|] for the worst signs s_k, which is at least the upper
     distance, whichever bins it is taken over; the lower one of |E r| and |E[r (2f - 1)]| / 3, which are at
-    most the lower distance, at three quarters and a quarter of the error.
-
-    Args:
-        table: The rows. With importance weights the bounds are Hoeffding's, for these scores.
-        cut: The table as `distance` gathers it, if known.
+    most the lower distance, at three quarters and a quarter of the error. With importance weights they are
+    Hoeffding's, for these scores. `cut` is the table as `distance` gathers it, if known.
     """
     delta = (1.0 - confidence) / 2.0
     cut = _cut(table, confidence=confidence) if cut is None else cut
@@ -363,12 +350,6 @@ def lower_distance(table: Table, *, confidence: float = 0.95) -> Estimate:
 
     By duality it is the largest mean of w_y(f) over pairs of functions w_0, w_1 of slope at most 1 with
     u w_1(u) + (1 - u) w_0(u) <= 0 for all u: a linear programme on a chain of places.
-
-    Returns:
-        The plug-in value with the bounds of `distance`, which hold for this form as well.
-
-    References:
-        Blasiok, Gopalan, Hu & Nakkiran (2023), STOC, "A unifying theory of distance from calibration".
     """
     places = gathered_places(table)
     value, rounding = least_move(places)
@@ -458,12 +439,8 @@ Bend = tuple[float, float]
 def smooth_calibration_error(table: Table, *, confidence: float = 0.95) -> Estimate:
     """Return max (1/n) sum_i r_i w(f_i) over functions w into [-1, 1] of slope at most 1.
 
-    Returns:
-        The plug-in value with finite-sample bounds for the population: above, betting on the best w of
-        the population, which is fixed, so that no union is needed; below, betting on w = 1 and f - 1/2.
-
-    References:
-        Kakade & Foster (2008), J. Comput. Syst. Sci. 74; Blasiok, Gopalan, Hu & Nakkiran (2023), STOC.
+    Above it is bet on the best w of the population, which is fixed, so that no union is needed; below, on w =
+    1 and f - 1/2.
     """
     place, mass, moved = _gathered_labels(table)
     value = largest_smooth_sum(place, mass)

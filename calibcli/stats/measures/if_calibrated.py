@@ -45,8 +45,7 @@ def of_draws(values: Floats) -> Reference:
 def of_moments(
     mean: float, variance: float, third: float = 0.0, *, least: float = -math.inf, most: float = math.inf
 ) -> Range:
-    """Return the range of a sum of many independent parts: that of a shifted gamma variable with three
-    moments.
+    """Return the range of a sum of many independent parts: that of a shifted gamma variable with its moments.
 
     With few rare events nearly all mass lies at one end of such a variable, as it does for the sum.
     """
@@ -60,8 +59,7 @@ def of_moments(
 
 
 def of_size(mean: float, variance: float) -> Range:
-    """Return the range of the size of something random, such as |Z| or the length of a vector of normal
-    parts.
+    """Return the range of the size of something random, such as |Z| or the length of a normal vector.
 
     The third moment follows from the first two nearly in the same way for all of these (chi variables).
     """
@@ -72,12 +70,9 @@ def of_size(mean: float, variance: float) -> Range:
 def of_mean(table: Table, mean: float, step: Floats) -> Range:
     """Return the range of a mean over rows to which each label contributes by itself.
 
-    It is never beyond the least and the greatest mean that labels can give.
-
     Args:
         mean: On average over labels that follow the scores.
-        step: By how much the contribution of a row of weight 1 is greater with label 1 than with label 0, at
-            each entry of the table, shape (n_entries,).
+        step: What label 1 adds beyond label 0 for a row of weight 1, at each entry, shape (n_entries,).
     """
     squares, score, weight = table.weight_sq, table.score, table.weight
     if table.weighted:
@@ -144,14 +139,10 @@ _APART = 6.0
 def expected_smece(table: Table, *, generator: np.random.Generator) -> Reference:
     """Return where the mean smoothed norm of calibrated labels equals the bandwidth, and its range.
 
-    With many rows the smoothed residual is normal at every place, and its mean absolute value has a
-    formula, within 3 % of the mean over 8,000 draws for scores spread, rare, piled up and at few atoms. With
-    few rows (the sum of f (1 - f) below 20), and where events are rare, the mean is over 400 draws of labels:
-    its standard error is 2 % of the bandwidth where the kernel joins many rows, and 4 % where all share one
-    score.
-
-    As the norm does not rise with the bandwidth, smECE is above s just where the norm at s is: a quantile of
-    smECE is where that quantile of the norm equals the bandwidth.
+    With many rows the smoothed residual is normal at every place, and its mean absolute value has a formula.
+    With few rows (the sum of f (1 - f) below 20), and where events are rare, the mean is over 400 draws of
+    labels. As the norm does not rise with the bandwidth, smECE is above s just where the norm at s is: a
+    quantile of smECE is where that quantile of the norm equals the bandwidth.
     """
     variance = open_variance(table)
     if not variance.any():
@@ -366,8 +357,7 @@ def mean_spread(series: kernel.CosineSeries, variance: Floats, *, bandwidth: flo
 
 
 def variance_of_norm(series: kernel.CosineSeries, variance: Floats, *, bandwidth: float) -> float:
-    """Return the variance of the integral of |G| over [0, 1], G normal of variance sum_i v_i K(f_i, t)^2 at
-    t.
+    """Return the variance of the integral of |G| over [0, 1], G normal of variance sum_i v_i K(f_i, t)^2.
 
     The covariance of G at t and u is that at their middle times exp(-(t - u)^2 / (4 sigma^2)), but for images
     beyond the ends; and sizes of normal variables of correlation r have the covariance
@@ -456,13 +446,11 @@ class DrawnPaths:
 
 
 class CalibratedDraws:
-    """What labels drawn from the scores show, worked out where it is asked for: many measures need none of
-    it.
+    """What labels drawn from the scores show, worked out where it is asked for.
 
     Args:
         partitions: What statistics over bins are of.
         generator: Of the labels; it is where the draws end once anything was asked of them.
-        smece_generator: Of those for smECE.
     """
 
     def __init__(
@@ -589,9 +577,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shared:
-    """What several measures of one table are made from, made when the first of them asks: by what it is
-    called, the table and what was made from it.
-    """
+    """What measures of one table share, by name: the table, and what the first that asked made."""
 
     made: dict[str, tuple[Table, object]] = field(default_factory=dict)
 

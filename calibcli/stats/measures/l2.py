@@ -32,15 +32,8 @@ def debiased_l2(
 ) -> Estimate:
     """Root of the U-statistic T = (1/n) sum_k (S_k^2 - Q_k) / (n_k - 1) over bins with two rows or more.
 
-    T estimates sum_k p_k e_k^2 without bias for these scores and may be negative, in which case the
-    estimate is 0; T itself is among the details. NaN when no bin has two rows.
-
-    Returns:
-        The estimate with the score interval for T, asymptotic; NaN where no bin has two rows. With
-        importance weights that of the plug-in, which speaks of the same error and is finite-sample.
-
-    References:
-        Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ.
+    T estimates sum_k p_k e_k^2 without bias for these scores and may be negative, in which case the estimate
+    is 0; T itself is among the details. With importance weights the interval is that of the plug-in.
     """
     sums = binned(table, bins)
     t = t_statistic(sums) if pairs_in(sums).any() else math.nan
@@ -102,9 +95,8 @@ def hidden_alone(sums: BinnedTable) -> float:
 def score_interval(sums: BinnedTable, t: float, *, confidence: float) -> Interval:
     """Invert the normal approximation of T with a variance that depends on the value being tested.
 
-    The interval is {theta >= 0: |T - theta| <= z sqrt(A + D + C theta)}, given for sqrt(theta); the lower end
-    allows for the skewness of T. Some bin must have two rows. Where all rows have one score, the error is the
-    distance of one rate from it, and the interval that of Clopper and Pearson.
+    The interval is {theta >= 0: |T - theta| <= z sqrt(A + D + C theta)}, given for sqrt(theta). Some bin must
+    have two rows. Where all rows have one score it is that of Clopper and Pearson.
     """
     if not _all_alike(sums):
         return t_interval(t, t_variance(sums), confidence=confidence)
@@ -261,12 +253,7 @@ def hidden_words(sums: BinnedTable, interval: Interval, *, share: float = 1.0) -
 
 
 def t_test(table: Table, *, bins: Partition, calibrated: CalibratedDraws) -> TestResult:
-    """Test calibration by T against labels drawn from the scores.
-
-    Returns:
-        T with its Monte-Carlo p-value, exact where cells were not coarsened; undefined where no bin has
-        two rows, and where every score is 0 or 1.
-    """
+    """Test calibration by T against labels drawn from the scores, exact where cells were not coarsened."""
     sums = binned(table, bins)
     if not (pairs_in(sums).any() and sums.variance.any()):
         why = "every score is 0 or 1" if pairs_in(sums).any() else "no bin has two rows"
@@ -308,10 +295,7 @@ def upper_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float
 
 
 def upper_chernoff(table: Table, sums: BinnedTable, *, delta: float) -> float | None:
-    """Return the Chernoff upper bound of the l2 error at these scores; None unless each bin holds one score.
-
-    A row alone in its bin may be as wrong as its score allows.
-    """
+    """Return the Chernoff upper bound of the l2 error; None unless each bin holds one score."""
     counts = counted(table, sums)
     if counts is None or not counts.alike:
         return None
@@ -378,15 +362,7 @@ def null_variance_of_t(table: Table, sums: BinnedTable) -> float:
 def plug_in_l2(
     table: Table, *, bins: Partition, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
 ) -> Estimate:
-    """Root of (1/n) sum_k S_k^2 / n_k: the plug-in l2 error, biased upward by the noise of every bin.
-
-    Returns:
-        The estimate with a finite-sample interval for the true l2 error at these scores: above by
-        Hoeffding, below by a Chernoff bound or, where it has none, by that of the ECE.
-
-    References:
-        Kumar, Liang & Ma (2019), NeurIPS, section 5; bounds in `measure --explain l2_plug_in`.
-    """
+    """Root of (1/n) sum_k S_k^2 / n_k: the plug-in l2 error, biased upward by the noise of every bin."""
     sums = binned(table, bins)
     found = gaps_in(sums)
     value = math.sqrt(l2_squared_plug_in(sums))
@@ -410,9 +386,7 @@ def interval_around_plug_in(table: Table, sums: BinnedTable, value: float, *, co
 
 
 def l2_bounds(table: Table, sums: BinnedTable, *, confidence: float) -> Bounds:
-    """Return bounds of the binned l2 error at these scores by name, each
-    one-sided, and the set of Sun et al.
-    """
+    """Return one-sided bounds of the binned l2 error at these scores by name, and the set of Sun et al."""
     delta = (1.0 - confidence) / 2.0
     plug_in = float(np.sqrt(l2_squared_plug_in(sums)))
     margin = margin_of_norm(gaps_in(sums), power=2.0, delta=delta)

@@ -192,20 +192,14 @@ class _Found:
 
 
 def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) -> Estimate:
-    """Fit log odds of label 1 = intercept + slope logit(score) by maximum likelihood, and return a
-    coefficient.
+    """Fit log odds of label 1 = intercept + slope logit(score) and return a coefficient, of the best line.
 
     `cox_intercept` and `cox_slope` are fitted together; `citl_logit` is the intercept for a slope of 1.
-
-    Returns:
-        The coefficient of the best line, whether or not the truth is on it, with its profile-likelihood
-        interval, asymptotic, for these scores. Infinite, with one end, where the labels have no finite fit;
-        NaN where nothing settles it. `null` is what it tends to for calibrated labels.
+    Infinite, with one end, where the labels have no finite fit; NaN where nothing settles it.
 
     References:
-        Cox (1958), Biometrika 45; Venzon & Moolgavkar (1988), Applied Statistics 37, for the interval;
         Royall & Tsou (2003), JRSS-B 65, for the adjusted likelihood; Long & Ervin (2000), American
-        Statistician 54, for the variance (HC3).
+        Statistician 54, for the variance (HC3); others in the entries of the family.
     """
     points, limited = newton.Labelled.of(table), newton.limited_rows(table)
     because = [HELD_OUT, "of the line that fits best, whether or not the truth is on it"]
@@ -233,8 +227,7 @@ def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) ->
 
 
 def _if_calibrated(name: MeasureName, table: Table) -> Reference:
-    """Return what the coefficient tends to if labels follow the scores, and its range by Fisher's
-    information.
+    """Return what the coefficient tends to if labels follow the scores, with Fisher's range.
 
     There is no range where the scores leave fewer than 20 events open, or with importance weights; nor of a
     line where all scores that leave events open have one logit.

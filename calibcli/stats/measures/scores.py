@@ -134,15 +134,7 @@ _MOST_VALUES = 4_096
 
 
 def brier(table: Table, *, confidence: float | None = 0.95) -> Estimate:
-    """Mean squared difference (label - score)^2.
-
-    Returns:
-        The mean with its interval for the population, by Gaffke's bound. `null` is the mean of
-        f (1 - f), which the score would be if labels followed the scores.
-
-    References:
-        Brier (1950), Monthly Weather Review 78.
-    """
+    """Mean squared difference (label - score)^2; if labels followed the scores, the mean of f (1 - f)."""
     losses = losses_of(table, squared_error)
     return _mean_loss(table, MeasureName.BRIER, losses, most=1.0, confidence=confidence)
 
@@ -150,31 +142,15 @@ def brier(table: Table, *, confidence: float | None = 0.95) -> Estimate:
 def log_loss(table: Table, *, confidence: float | None = 0.95) -> Estimate:
     """Mean of -ln f over rows with label 1 and of -ln(1 - f) over rows with label 0.
 
-    Returns:
-        The mean with its interval for the population, by Gaffke's bound with the largest loss that a score as
-        extreme as these can have: without an upper end where there are scores of exactly 0 or 1. Infinite,
-        without an interval, if one of those was wrong; the number of such rows is among the details.
-
-    References:
-        Good (1952), JRSS-B 14.
+    The interval is by the largest loss that a score as extreme as these can have: without an upper end where
+    there are scores of exactly 0 or 1. Infinite, without an interval, if one of those was wrong.
     """
     losses = losses_of(table, log_error)
     return _mean_loss(table, MeasureName.LOG_LOSS, losses, most=losses.largest, confidence=confidence)
 
 
 def spherical(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """Mean of 1 - p / sqrt(f^2 + (1 - f)^2), p the probability given to what happened; 0 is perfect
-    foresight.
-
-    The spherical score turned round, so that less is better, as with the others; it lies in [0, 1].
-
-    Returns:
-        The mean with its interval for the population, by Gaffke's bound. `null` is the mean of
-        1 - sqrt(f^2 + (1 - f)^2), which the score would be if labels followed the scores.
-
-    References:
-        Good (1971); Gneiting & Raftery (2007), JASA 102, example 2 with alpha = 2.
-    """
+    """Mean of 1 - p / sqrt(f^2 + (1 - f)^2), p the probability of what happened; 0 is best."""
     losses = losses_of(table, spherical_error)
     return _mean_loss(table, MeasureName.SPHERICAL, losses, most=1.0, confidence=confidence)
 

@@ -48,8 +48,7 @@ Level = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """Rows that agree in every column and in their score, or in the cell of it, ascending; arrays of shape
-    (n,).
+    """Rows that agree in every column and in their score, or in its cell, ascending; arrays of shape (n,).
 
     Args:
         leaf: The combination of levels that each is of.
@@ -419,11 +418,10 @@ def joint(
 ) -> Joint:
     """Return p-values of the tested segments that hold for all at once, by steps from the smallest.
 
-    Their columns have names, by which draws are in one order.
-
     Where entries are few, or segments small, labels are drawn from the scores, and the largest range of all
     segments is looked at in each draw: that is exact, heeds that segments overlap and that few rows take few
-    steps. Below what draws can tell, and elsewhere, the law of each segment is joined by Holm's steps.
+    steps. Below what draws can tell, and elsewhere, the law of each segment is joined by Holm's steps. Draws
+    are in the order of the names of columns.
 
     References:
         Holm (1979), Scand. J. Statist. 6; Westfall & Young (1993), Resampling-Based Multiple Testing.
@@ -519,11 +517,8 @@ _HARDLY = 14.0
 def settles_labels(rows: Counts, ones: Counts) -> bool:
     """Whether each value of a column has one label alone, where labels hardly follow values so by chance.
 
-    Of all ways to deal the labels out to rows at most 2^k give each of k values one label alone.
-
-    Args:
-        rows: Of each value, shape (k,).
-        ones: Those with label 1.
+    Of all ways to deal the labels out to rows at most 2^k give each of k values one label alone; `rows` and
+    `ones` are those of each value, shape (k,).
     """
     many, events = float(rows.sum()), float(ones.sum())
     ways = math.lgamma(many + 1.0) - math.lgamma(events + 1.0) - math.lgamma(many - events + 1.0)
@@ -551,8 +546,7 @@ def smallest_detectable(found: Segments, *, error: float) -> Floats:
 
 
 class ByCells:
-    """Rows, labels and residuals of every set of columns by cell of the score, added up when they are asked
-    for.
+    """Rows, labels and residuals of every set of columns by cell of the score, added up when asked for.
 
     Cells are those in which rows are kept, or else of about as much of all as `_shares` says, equal scores in
     one.

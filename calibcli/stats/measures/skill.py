@@ -37,29 +37,12 @@ class _Constant(NamedTuple):
 
 
 def brier_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """1 - Brier score / (r (1 - r)), r the rate of label 1 among these rows.
-
-    Returns:
-        The share of the constant forecast's squared error that the score saves, at most 1 and below 0
-        where the constant does better. Interval for the population, by Gaffke's bound. NaN where there is one
-        label only.
-
-    References:
-        Murphy (1988), Monthly Weather Review 116, with the sample climatology as reference.
-    """
+    """1 - Brier score / (r (1 - r)), r the rate of label 1 among these rows; NaN of one label only."""
     return _skill(table, MeasureName.BRIER_SKILL, scores.squared_error, _of_variance, confidence=confidence)
 
 
 def log_loss_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """1 - log loss / entropy of r, r the rate of label 1 among these rows.
-
-    Returns:
-        As `brier_skill`, of the log loss: the share of the deviance that the score explains. -inf, without an
-        interval, if a score of exactly 0 or 1 was wrong.
-
-    References:
-        McFadden (1974), Conditional logit analysis, for 1 - ratio of log likelihoods.
-    """
+    """1 - log loss / entropy of r, r the rate of label 1; -inf if a score of 0 or 1 was wrong."""
     return _skill(table, MeasureName.LOG_LOSS_SKILL, scores.log_error, _of_entropy, confidence=confidence)
 
 
@@ -248,8 +231,7 @@ def _rates(ones: float, rows: float, *, delta: float) -> Floats:
 
 
 def _interval(rows: _Rows, rate: float, *, confidence: float) -> Interval:
-    """Return the interval of 1 - E a / E c, a the loss of the score and c that of always saying the true
-    rate.
+    """Return the interval of 1 - E a / E c, a the loss of the score, c that of the true rate.
 
     The ratio is above t where E (a - t c) is above 0, which is a mean of bounded rows for each rate. The rate
     is within its bounds but for a tenth of the error, and the least evidence over it counts.

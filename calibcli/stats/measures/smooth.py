@@ -35,12 +35,7 @@ _WIDTH = 0.4
 def maximum_mean_error(table: Table) -> Estimate:
     """Return the root of (1/n^2) sum_ij r_i r_j exp(-|f_i - f_j| / 0.4), pairs of a row with itself included.
 
-    Returns:
-        MMCE as published (a V-statistic); its square and the unbiased square over pairs of different rows are
-        in the details. No interval.
-
-    References:
-        Kumar, Sarawagi & Jain (2018), ICML, equation 4.
+    Its square and the unbiased square over pairs of different rows are in the details.
     """
     total = float(table.weight.sum())
     pairs = max(0.0, energy(table.score, residuals(table)))
@@ -112,18 +107,13 @@ def calibration_index(
     """Return the mean, median, 90th percentile or maximum over rows of |h(f) - f|, h a smooth curve.
 
     The log odds of h are a natural cubic spline of those of the score, by maximum likelihood, with 5 knots.
-
-    Returns:
-        The estimate with an approximate interval for the population's curve of the same kind; the maximum is
-        that over these very scores. Noise makes all four too large as a rule, so the lower end is where
-        curves on the way from the diagonal to the fitted one would seldom show as much, or a percentile of
-        curves around the fitted one where that is lower. The upper end is such a percentile, or as far above
-        the estimate as the lower one is below it. All are refitted to rows and labels that are drawn; by
-        chance, to labels that follow these very scores.
+    Noise makes all four too large as a rule, so the lower end is where curves on the way from the diagonal to
+    the fitted one would seldom show as much, or a percentile of curves around the fitted one where that is
+    lower.
 
     References:
-        Austin & Steyerberg (2019), Statistics in Medicine 38; Harrell (2015), Regression Modeling Strategies,
-        section 2.4.5; Carpenter (1999), JRSS-B 61, for the test inversion.
+        Harrell (2015), Regression Modeling Strategies, section 2.4.5; Carpenter (1999), JRSS-B 61, for the
+        test inversion; others in the entries of the family.
     """
     delta = (1.0 - confidence) / 2.0
     # With fewer than 1 / delta an end would be wrong more often than delta: none is as rare as that.
@@ -204,8 +194,7 @@ class _Curve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Way:
-    """Curves on the way from the diagonal to the fitted one, in log odds, and what fits to labels of each
-    show.
+    """Curves from the diagonal to the fitted one, in log odds, and what fits to labels of each show.
 
     Args:
         score: Of some rows, shape (places,).
@@ -250,8 +239,7 @@ class _Way:
         return _SUMMARIES[name](gap, weight), float(_SUMMARIES[name](true, self.weight))
 
     def ends(self, name: MeasureName, value: float, *, delta: float) -> tuple[float, float]:
-        """Return the lower end, of test inversion and percentile the lesser, and the upper, percentile or
-        basic.
+        """Return the lower end, the lesser of test inversion and percentile, and the upper one.
 
         The curves on the way are all of the fitted one's shape. Where a quantile jumps between two sizes of
         gaps, one of which the fitted curve overstates, only estimates around it show the lesser size. Where
@@ -297,8 +285,7 @@ def _too_few(points: Labelled, draws: int) -> tuple[str, ...]:
 
 
 def many_fits(features: Floats, target: Floats, weight: Floats, *, start: Floats) -> Floats:
-    """Return the log odds of many curves of most likelihood over the same features, by Newton's steps at
-    once.
+    """Return the log odds of many most likely curves over the same features, by Newton's steps at once.
 
     Args:
         features: Shape (k, places).
@@ -362,9 +349,7 @@ _ROUNDING = 1e-6
 
 
 def _places(table: Table) -> tuple[Integers, Floats, Floats]:
-    """Return places of a table, half by rows, half by where labels are open, and the rows around each, and of
-    label 1.
-    """
+    """Return places of a table, half by rows, half by open labels, and rows around each, and of label 1."""
     at = [np.array([0, table.weight.size - 1])]
     for mass in (table.weight, open_variance(table)):
         reached = np.cumsum(mass)

@@ -119,17 +119,7 @@ _NARROW = 0.004
 def smooth_ece(
     table: Table, *, confidence: float | None = 0.95, calibrated: if_calibrated.CalibratedDraws | None = None
 ) -> Estimate:
-    """The bandwidth sigma at which the L1 norm of the residuals smoothed by a reflected Gaussian equals
-    sigma.
-
-    Returns:
-        smECE, which needs no bins. Upper bound for the population (betting at the fixpoint), lower
-        bound for these scores (the larger of that of |bias| and McDiarmid's over 16 bandwidths fixed in
-        advance, at a quarter of the error); both finite-sample.
-
-    References:
-        Blasiok & Nakkiran (2023), Definition 5 and Theorem 9; the bounds are proved in `docs/methods.md`.
-    """
+    """The bandwidth sigma at which the norm of residuals smoothed by a reflected Gaussian equals sigma."""
     null = UNKNOWN if calibrated is None else calibrated.smece
     return smooth_ece_along(
         table, score_axis(table), name=MeasureName.SMECE, confidence=confidence, null=null
@@ -144,13 +134,8 @@ def smooth_error_at(
 ) -> Estimate:
     """Return the L1 norm of the residuals smoothed at a bandwidth that was chosen before the rows were seen.
 
-    Returns:
-        The norm. Upper bound for the population: it is the largest mean of residual times a function into
-        [-1, 1], whose best function is a fixed one, so that bets on it need no union. Lower bound for these
-        scores: the larger of that of |bias| and McDiarmid's, less what noise adds on average at most.
-
-    References:
-        Blasiok & Nakkiran (2023), Definition 4; the bounds are those of `smooth_ece` at one bandwidth.
+    It is the largest mean of residual times a function into [-1, 1], whose best function is a fixed one, so
+    that bets on it need no union. The lower bound is the larger of that of |bias| and McDiarmid's.
     """
     series = residual_series(table)
     value = float(series.l1_norm(bandwidth))
@@ -323,8 +308,7 @@ def lower_bound(table: Table, axis: Axis, series: CosineSeries, *, delta: float)
 
 
 def noise_of_norm(table: Table, bandwidth: float) -> float:
-    """Return b = int sqrt(sum_i K(f_i, t)^2) dt / (2 n): the mean norm that labels of variance <= 1/4 can
-    make.
+    """Return b = int sqrt(sum_i K(f_i, t)^2) dt / (2 n): the mean norm that labels can make at most.
 
     Scores are gathered in cells of an eighth of the bandwidth and the integral taken at steps of a quarter;
     below a bandwidth of 0.004 the cosine series gives it. Both are within one part in a hundred, and the

@@ -23,19 +23,12 @@ from calibcli.values import dataclass, replace
 def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:
     """Test calibration by the path of cumulative residuals, sorted by score.
 
-    The path starts at C_0 = 0 and is read only at the ends of blocks of equal scores, so row order does
-    not matter. With s = sqrt(sum f (1 - f)), KS = max |C| / s and Kuiper = (max C - min C) / s.
-
-    Args:
-        table: The rows, unweighted. On a grid table the path is read at cell ends; what it can miss inside
-            of cells is stated.
-
-    Returns:
-        KS and Kuiper with p-values of the limit laws; both undefined when every score is 0 or 1.
+    The path starts at C_0 = 0 and is read only at the ends of blocks of equal scores (of a grid table, of
+    cells), so row order does not matter. With s = sqrt(sum f (1 - f)), KS = max |C| / s, Kuiper = (max C -
+    min C) / s.
 
     References:
-        Tygert (2023); Arrieta-Ibarra et al. (2022), JMLR 23. Corrections to MAPIE's theory page: Kuiper
-        is max C - min C, and includes C_0.
+        Corrections to MAPIE's theory page: Kuiper is max C - min C, and includes C_0.
     """
     variance = float(open_variance(table).sum())
     if variance <= 0.0:
@@ -74,12 +67,6 @@ def spiegelhalter(table: Table) -> TestResult:
     """Test whether Z = sum (y - f)(1 - 2f) / sqrt(sum (1 - 2f)^2 f (1 - f)) is standard normal, two-sided.
 
     Blind to shifts where scores are symmetric about 1/2, so never to be read alone.
-
-    Returns:
-        Undefined when every score is 0, 1/2 or 1.
-
-    References:
-        Spiegelhalter (1986), Statistics in Medicine 5.
     """
     tilt = 1.0 - 2.0 * table.score
     variance = float((open_variance(table) * tilt**2).sum())
@@ -154,19 +141,15 @@ def calibration_tests(
     calibrated: CalibratedDraws | None,
     seed: int = DEFAULT_SEED,
 ) -> tuple[tuple[TestResult, ...], CombinedTest | None]:
-    """Run tests, and combine Kuiper, Spiegelhalter and T where they are among them.
+    """Run tests, and combine Kuiper, Spiegelhalter and T where all three are among them.
 
     P-values come from labels drawn from the scores where the limit laws are poor, which the information in
     the rows decides, test by test, not their number (`_by_law`); for T always.
 
     Args:
-        names: The tests, in the order of the results.
         bins: The partition of T and Hosmer-Lemeshow, or sums over it.
         calibrated: Labels drawn from the scores; None for a weighted table, where no test is defined.
         seed: Of the labels that some tests draw for themselves.
-
-    Returns:
-        The results, and one answer from those that are combined; None unless all three were asked for.
     """
     if calibrated is None:
         results = tuple(TestResult.undefined(name, WEIGHTED) for name in names)
@@ -300,9 +283,6 @@ def hosmer_lemeshow(table: Table, *, bins: Partition) -> TestResult:
 
     The law is chi-squared with as many degrees of freedom as bins with V_k > 0, since nothing was fitted to
     these rows; two fewer hold for the rows a logistic model was fitted to, which no one should test by.
-
-    References:
-        Hosmer & Lemeshow (1980), Communications in Statistics A9, with V_k for n_k mean f (1 - mean f).
     """
     sums = binned(table, bins)
     open_bins = sums.variance > 0.0
@@ -323,13 +303,8 @@ def rate_test(name: TestName, table: Table) -> TestResult:
 
     One-sided exactly, or by Jeffreys' prior; two-sided by twice the smaller tail.
 
-    Returns:
-        The number of such rows, and the p-value; undefined when every score is 0 or 1.
-
     References:
-        Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4, for scores that differ; European Central Bank
-        (2019), Instructions for reporting the validation results of internal models, section 2.5.3.1; Brown,
-        Cai & DasGupta (2001), Statistical Science 16, section 4.1, for its two sides.
+        Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4, for scores that differ; others in the family.
     """
     if not float(open_variance(table).sum()) > 0.0:
         return TestResult.undefined(name, CERTAIN)

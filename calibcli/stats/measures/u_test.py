@@ -41,14 +41,7 @@ def u_test(table: Table) -> TestResult:
     """Test intercept 0 and slope 1 by the likelihood ratio, on rows that no one fitted anything to.
 
     U = 2 (log likelihood of the best line in the logit - that of the scores), with the chi-squared law of 2
-    degrees of freedom, whose tail is exp(-U / 2). Sees over- and underconfidence and shifts, and no other
-    error.
-
-    Returns:
-        Undefined where every score is 0 or 1, or where there is one score only.
-
-    References:
-        Cox (1958), Biometrika 45; Miller, Hui & Tierney (1991), Statistics in Medicine 10.
+    degrees of freedom, whose tail is exp(-U / 2). Undefined where there is one score only.
     """
     points = Labelled.of(table)
     if not ((points.score > 0.0) & (points.score < 1.0)).any():

@@ -31,8 +31,7 @@ def solved_within_bounds(
     table: Table,
     rows: Rows | None,
 ) -> tuple[Solution, tuple[float, ...]]:
-    """Fit with every coefficient but the first few at least 0; return the fit on its face, and all
-    coefficients.
+    """Fit with all coefficients but the first few at least 0; return the fit on its face, and all.
 
     The best such fit lies inside one face of what is allowed, and is the unbounded fit of the features kept
     there; so each face is fitted, the one that holds nothing at 0 first, and the best is proved by the

@@ -176,9 +176,7 @@ class Solution:
         return np.asarray(np.sum(np.abs(frame.triangle) * largest[:, np.newaxis], axis=0))
 
     def _refined(self, rows: Rows, total_rows: int) -> newton.Optimum:
-        """Return the optimum over the rows, from that over the cells that they were rounded to; its gradient
-        is that before the last step, as the one after would take another pass.
-        """
+        """Return the optimum over rows, from that over cells; the gradient is that before the last step."""
         if total_rows > _MOST_ROWS:
             many = f"{total_rows:,} rows are more than the {_MOST_ROWS:,}"
             msg = f"{many} that rounded scores can be fitted with"

@@ -1,6 +1,4 @@
-"""Maps whose log odds are a polynomial of the score's: the score itself, the prior shift, temperature, Platt
-scaling and quadratic recalibration.
-"""
+"""Maps whose log odds are a polynomial of the score's: from none and the prior shift to quadratic."""
 
 from typing import Annotated, ClassVar, Self
 
@@ -82,15 +80,10 @@ def check_prior(prior: float) -> None:
 
 
 def shifted(probability: Floats, *, fitted: float, prior: float) -> Floats:
-    """Multiply the odds by those of the new base rate over those of the old one.
+    """Multiply the odds, shape (n,), by those of the new base rate over those of the old one; 0 and 1 stay.
 
     Assumes label shift: scores of positives, and those of negatives, are distributed as they were, and only
-    the share of positives differs. Then this is Bayes' rule. 0 and 1 stay.
-
-    Args:
-        probability: For the population of the fit rows, shape (n,), in [0, 1].
-        fitted: Base rate there, in (0, 1).
-        prior: Base rate of the population that is asked about, in (0, 1).
+    the share of positives differs. Then this is Bayes' rule.
 
     References:
         Saerens, Latinne & Decaestecker (2002), Neural Computation 14(1), equation 2.4, for two classes.

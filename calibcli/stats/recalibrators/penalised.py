@@ -124,9 +124,7 @@ class Design:
 
     @classmethod
     def of(cls, starts: Integers, z: Floats, rows: Integers, grid: Grid) -> Self:
-        """Return the design of rows with an offset and a slope for each value of a column; `rows` are how
-        often each entry counts.
-        """
+        """Return the design with an offset and a slope for each value; `rows` are those of entries."""
         centre = float(np.sum(z * rows) / np.sum(rows))
         every = cls(starts, z, centre, (), GLOBAL, grid)
         found = (((one,), *grid.cells((one,), 1)[:2]) for one in grid.varied)
@@ -423,12 +421,9 @@ def _inverted_below(root: Floats) -> Floats:
 def descend(
     problem: Problem, start: Floats, *, within: float, curvature: Floats | None = None
 ) -> tuple[Floats, Here]:
-    """Return the coefficients at which half the squared Newton decrement is at most `within`, and what is
-    there.
+    """Return where half the squared Newton decrement is at most `within`, and what is there.
 
-    Args:
-        within: In units of the summed loss.
-        curvature: The inverse of one to start with, for many problems that are alike; None for its own.
+    It begins with the inverse of a curvature, for many problems that are alike, or with its own.
     """
     at, here, inverse = start, problem.at(start), curvature
     borrowed = curvature is not None

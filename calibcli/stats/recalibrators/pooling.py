@@ -145,9 +145,7 @@ def _lower_hull(places: Indices, x: Integers, y: Integers) -> Indices:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The blocks of equal level of an isotonic fit, all of shape (n_blocks,); levels are mean labels by
-    weight, strictly ascending.
-    """
+    """The blocks of an isotonic fit, shape (n_blocks,); levels, mean labels, strictly ascend."""
 
     first: Floats
     last: Floats

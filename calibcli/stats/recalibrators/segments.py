@@ -395,11 +395,9 @@ def fit_segments(
     folds: int,
     generator: np.random.Generator,
 ) -> SegmentFit:
-    """Fit a map to rows by the levels of their columns and by score.
+    """Fit a map to rows by the levels of their columns and by score; a part is the levels of all columns.
 
-    Args:
-        leaves: Rows added up; a part is the levels of all columns, the first one counting most.
-        depth: Intersections of up to so many columns have coefficients.
+    Intersections of up to `depth` columns have coefficients.
     """
     rows, ones = leaves.rows, leaves.positive
     require_both_labels(ScoreTable(np.array([0.5]), np.array([rows.sum()]), np.array([ones.sum()])))

@@ -144,13 +144,11 @@ def over_folds(apart: Floats, rows: Floats) -> tuple[float, float]:
 
 
 def choose(found: FoldLosses, *, unchanged: bool = True) -> tuple[Trial, ...]:
-    """Choose a method by the rule of one standard error.
+    """Choose a method by the rule of one standard error, as docs/methods.md tells it and why.
 
     The best method has the smallest mean loss. Chosen is the simplest whose loss exceeds the best one's by at
-    most one standard error of the difference, and the simplest of all is to change nothing, unless a method
-    of one or two parameters beats that by more than half a standard error. The difference is paired, fold by
-    fold: the standard error of a loss by itself is mostly the noise of labels, which all methods share, so
-    that a rule by it would choose the simplest method almost always.
+    most one standard error of the difference, paired fold by fold, and the simplest of all is to change
+    nothing, unless a method of one or two parameters beats that by more than half a standard error.
 
     References:
         Breiman, Friedman, Olshen & Stone (1984), Classification and Regression Trees, 3.4.3 (unpaired).
@@ -180,9 +178,7 @@ def choose(found: FoldLosses, *, unchanged: bool = True) -> tuple[Trial, ...]:
 
 
 def _require_rule(trials: Sequence[Trial], results: Node) -> None:
-    """Refuse trials among which `choose` would not have chosen so, raw scores eligible or, as once, not; once
-    what was no better than these was chosen, too.
-    """
+    """Refuse trials among which `choose`, of today or as it once was, would not have chosen so."""
     names = [trial.method for trial in trials]
     if names != [RAW, *(name for name in FROM_SIMPLE_TO_COMPLEX if name in names)] or trials[0].loss is None:
         msg = "should hold the loss of the raw scores, then methods from simple to complex, each once"

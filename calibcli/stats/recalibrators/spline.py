@@ -133,9 +133,7 @@ _NEAR = (0.0, 1e-8, 1e-6, 1e-4, 1e-2)
 
 
 def nearest_fit(family: Family, points: Labelled) -> tuple[Solution, float] | None:
-    """Return the curve of the largest likelihood, and how far its targets are from 0 and 1; None if there is
-    none.
-    """
+    """Return the curve of the largest likelihood, and how far its targets are from 0 and 1; or None."""
     for limit in _NEAR:
         try:
             aim = Aim(FitLoss.LOG, limit, 1.0 - limit, smoothed=False, separated=False)

@@ -24,10 +24,7 @@ def levels_with_one_more(rows: Integers, positive_rows: Integers) -> tuple[Float
 
     A row of label 1 below a score is pooled with it, and one of label 0 with the score below it. So
     between two neighbouring scores the level with label 0 is that of the lower one, and with label 1 that of
-    the upper one; below all scores label 0 gets level 0, above them label 1 gets 1.
-
-    Returns:
-        Two non-decreasing columns of shape (n,), the first nowhere above the second.
+    the upper one; below all scores label 0 gets level 0, above them label 1 gets 1. Both do not decrease.
 
     References:
         Vovk, Petej & Fedorova (2015), NIPS, section 3, for the definition. Found here in O(n log n) from the
@@ -44,8 +41,7 @@ def levels_with_one_more(rows: Integers, positive_rows: Integers) -> tuple[Float
 
 
 def _lines(rows: Integers, positive_rows: Integers, corners: Indices) -> tuple[Integers, Integers]:
-    """Return the lowest line from each point of the cumulative sums to a corner behind it, with label 1
-    added.
+    """Return the lowest line from each point of the sums to a corner behind it, with label 1 added.
 
     The level of a score with the added row is the steepest of these lines from the points before it.
     """

@@ -84,8 +84,7 @@ def _arrays_of(cls: Any) -> tuple[tuple[str, type[np.generic]], ...]:  # noqa: A
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightColumns(Arrays):
-    """The sums that importance weights add to a table, over all rows and over those with label 1, each of
-    shape (n_distinct,).
+    """Sums of importance weights, over all rows and those with label 1, each of shape (n_distinct,).
 
     The squares are what a variance needs: two tables with the same weight and positive weight can differ
     in the variance of their residual sum.
@@ -236,11 +235,7 @@ class ScoreTable(Arrays):
 
 
 def merge_all(tables: Iterable[ScoreTable]) -> ScoreTable:
-    """Merge tables in the order given, sorting once.
-
-    Exact for counts; sums of importance weights are added in this order, which is therefore part of the
-    answer.
-    """
+    """Merge tables, sorting once, in the order given, by which importance weights are added."""
     parts = [table for table in tables if table.distinct]
     if not parts:
         return ScoreTable.empty()

@@ -58,12 +58,7 @@ def _slots() -> _Slots:
 
 
 class ClassCells:
-    """Counts of scores by class and cell, and sums of their distances to the cells' edges, whatever the
-    order.
-
-    Args:
-        count: How many classes there are; no more than `worth_it` says.
-    """
+    """Counts of scores by class and cell, and sums of distances to edges; of classes as `worth_it` says."""
 
     def __init__(self, count: int) -> None:
         self._slots = _slots()
@@ -77,9 +72,7 @@ class ClassCells:
         return count * _slots().code.size <= _MOST_SLOTS
 
     def add(self, probability: Floats, label: Integers, counts: Integers | None) -> tuple[Indices, Indices]:
-        """Add the scores of label 0 of some rows, of shape (n, n_classes); return the rows and the classes of
-        those that have no slot and are not counted here.
-        """
+        """Add scores of label 0, shape (n, n_classes); return rows and classes of those without a slot."""
         # Of few classes at a time, whose cells stay in the processor's cache.
         step = max(1, _BLOCK // max(1, label.size))
         left = [

@@ -102,12 +102,9 @@ class CrossedCells:
             self.all_columns += other.all_columns
 
     def of(self, columns: Sequence[int], within: Mapping[int, int]) -> Leaves:
-        """Return the rows by the levels of some columns and by cell, ascending by it; others are at their
-        first.
+        """Return rows by levels of columns and by cell, ascending by it; others are at their first.
 
-        Args:
-            columns: A set of columns.
-            within: The levels of some of them that are meant.
+        Levels `within` are those that are meant of some columns.
         """
         shape = self._shape(columns)
         segments = np.arange(math.prod(shape)).reshape(shape)

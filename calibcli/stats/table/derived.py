@@ -36,9 +36,7 @@ def split_table(table: Table, parts: int, *, generator: np.random.Generator) -> 
 
 
 def draw_folds(table: Table, folds: int, *, generator: np.random.Generator) -> list[ScoreTable]:
-    """Share the rows out at random into the folds of a cross-validation,
-    whose sizes differ by at most one.
-    """
+    """Share the rows out at random into folds whose sizes differ by at most one."""
     if table.weighted:
         msg = "rows with importance weights cannot be shared out to folds from their table"
         raise UsageProblem(msg, "name a method, or the files that a summary was made from")
@@ -75,9 +73,7 @@ def _part(table: ScoreTable, counts: Integers) -> ScoreTable:
 
 
 def with_scores(table: Table, scores: Floats) -> ScoreTable:
-    """Return the exact table of the same rows under other scores, in [0, 1], of shape (n_distinct,); scores
-    that meet are merged. The rows of a cell of a grid table move together.
-    """
+    """Return the exact table of the rows under other scores, (n_distinct,), merging equal ones."""
     if not table.distinct:
         return ScoreTable.empty()
     weights = table.weights.columns if isinstance(table, ScoreTable) and table.weights else ()

@@ -121,9 +121,7 @@ _CHUNK = 1 << 16
 
 
 class Counting:
-    """The number of rows at each of many places and the sum of their
-    distances, which are whole and below 2^33.
-    """
+    """The number of rows at each of many places and the sum of their distances, whole and below 2^33."""
 
     def __init__(self, places: int) -> None:
         self._rows = np.zeros(places, np.int64)
@@ -484,9 +482,7 @@ def grid_of(table: ScoreTable) -> GridTable:
 
 
 def _in_cells(table: ScoreTable) -> tuple[Integers, ...]:
-    """Return the columns of that table. Of more rows in a cell than it may hold, sums lose what is past 63
-    bits, which a digest may: in whatever order they are added they lose the same.
-    """
+    """Return the columns of that table; sums of cells too full lose what is past 63 bits, in any order."""
     if table.weighted or not 0 < table.distinct <= COUNTED:
         whole = GridAccumulator()
         whole.add(table)
@@ -526,8 +522,7 @@ LEVELS = (0, 1, 5, 10, 25, 50, 75, 90, 95, 99, 100)
 
 
 def score_quantiles(table: Table) -> tuple[float, ...]:
-    """Return the score up to which each of `LEVELS` of the rows lie: a score that is there, nothing between
-    two.
+    """Return the score up to which each of `LEVELS` of the rows lie: one that is there, nothing between two.
 
     Rows count once, or as often as a frequency weight says; importance weights play no part, so that the
     order of the rows plays none either.

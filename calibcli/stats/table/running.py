@@ -104,9 +104,7 @@ _CHUNK = 1 << 14
 
 
 def table_of_repeated(scores: Sequence[Floats], labels: Sequence[Booleans]) -> ScoreTable | None:
-    """Return the exact table of rows whose scores mostly repeat; None
-    where a sample says that they do not.
-    """
+    """Return the exact table of rows whose scores mostly repeat, as a sample tells; else None."""
     if not _repeat(scores):
         return None
     owner = np.full(_SLOTS, np.nan)

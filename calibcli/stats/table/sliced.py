@@ -46,8 +46,7 @@ class Registry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyedSums:
-    """Columns added up over rows that agree in two keys; arrays of shape (n,), ascending by part, then by
-    point.
+    """Columns added up over rows that agree in two keys; arrays of shape (n,), ascending by part, then point.
 
     Args:
         part: The place of the part in its registry.

@@ -62,14 +62,11 @@ class Moments(NamedTuple):
 
 
 def size_if_calibrated(sums: BinnedTable) -> Moments:
-    """Return the moments of the sum over bins of |S_k| for labels that follow the scores; without importance
-    weights.
+    """Return the moments of the sum over bins of |S_k| for labels that follow the scores.
 
-    The number of positives in a bin is then a sum of unlike Bernoulli labels. Its mean absolute deviation
-    is taken as that of the binomial with the same rows and mean score, times the ratio of their standard
-    deviations: exact where the scores of a bin are equal, and right in the limits of many rows (both are
-    normal) and of few events (both are Poisson). The third moment is that of normal sums, for which it is as
-    good as the standard deviation of |S_k| cubed.
+    The mean absolute deviation of a bin is that of the binomial with the same rows and mean score, times the
+    ratio of their standard deviations: exact where the scores of a bin are equal, and right in the limits of
+    many rows (both normal) and of few events (both Poisson). The third moment is that of normal sums.
     """
     some = sums.occupied & (sums.variance > 0.0)
     rows = sums.weight[some]
@@ -114,17 +111,13 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassViews:
-    """Rows of several classes, by the views of them.
-
-    Every class has rows, some of them with weight.
+    """Rows of several classes, by the views of them; every class has rows, some of them with weight.
 
     Args:
         whole: All rows by their largest probability, and whether that class is the right one.
         rest: All rows by the probability of each class, against the rest.
-        top: The rows that predict each class by their largest probability; classes that none does are left
-            out.
-        weights: Of the classes in `marginal_l2`, by name in the order of `rest`, where they do not count
-            alike; only ratios matter, and one is above 0.
+        top: The rows that predict each class, if any, by their largest probability.
+        weights: Of the classes in `marginal_l2`, by name in the order of `rest`; None for all alike.
     """
 
     whole: Table
@@ -164,22 +157,8 @@ _LOWER = f"lower: {BY_MEAN_OR_NOISE}"
 def classwise_ece(views: ClassViews) -> ClassEstimate:
     """Mean over classes of the binned ECE of one class against the rest, (1/C) sum_c (1/n) sum_b |S_cb|.
 
-    The interval is finite-sample, for these scores with labels drawn anew. Let s_cb be the signs of the
-    expected gaps. They are fixed, and the true value is the expectation of (1/n) sum_i X_i with
-    X_i = (1/C) sum_c s_c,b(i,c) (1[Y_i = c] - p_ic); the estimate, whose signs are the best for these
-    labels, is never below that mean. As exactly one class is right, X_i is s_c,b(i,c) / C at c = Y_i less a
-    constant. It takes two values, 2/C apart: it is 2/C times a Bernoulli variable, plus a constant. So the
-    true value exceeds the estimate by more than (2/C) d* with probability at most delta, d* being how far
-    the mean of n Bernoulli variables of unlike chances falls below its expectation (Hoeffding 1956). A new
-    label of one row moves at most two of the S_cb, by 1 each, hence the estimate by 2/(C n) at most: it
-    exceeds its mean by (2/C) sqrt(ln(1/delta)/(2n)) with probability at most delta (McDiarmid), and its mean
-    exceeds the true value by at most the mean over classes of sum_b sqrt(n_cb) / (2n), as E|S| - |E S| is at
-    most the standard deviation of S. That has a quarter of the error; the rest goes to the classes' mean
-    residuals, which no class's error is below.
-
-    References:
-        Nixon et al. (2019), CVPR workshops, equation 3 (static calibration error); Kull et al. (2019),
-        NeurIPS, for the name.
+    With the signs s_cb of the expected gaps, which are fixed, each row's part of the sum is s_cb / C at its
+    right class less a constant: two values, 2/C apart. Hence (2/C) d* above, and McDiarmid below.
     """
     count, delta = len(views.rest), views.delta
     of_mean, of_noise = error_shares(delta, signs=count)
@@ -213,12 +192,8 @@ def classwise_ece(views: ClassViews) -> ClassEstimate:
 def top_label_ece(views: ClassViews) -> ClassEstimate:
     """Binned ECE over bins of the largest probability within each predicted class, sum_c (n_c/n) ECE_c.
 
-    It is a binned ECE whose bins are the pairs of predicted class and bin, which the scores fix; so the
-    bounds of `binned_ece` hold as they are, finite-sample, for these scores with labels drawn anew. The mean
-    residual is that of all rows, whatever class they predict.
-
-    References:
-        Gupta & Ramdas (2022), ICLR, "Top-label calibration and multiclass-to-binary reductions".
+    The bounds of `binned_ece` hold as they are: the scores fix the bins, which are the pairs of predicted
+    class and bin. The mean residual is that of all rows, whatever class they predict.
     """
     share = _shares(views)
     value = float(share @ [one.sums.ece for one in views.top])
@@ -252,14 +227,7 @@ def top_label_ece(views: ClassViews) -> ClassEstimate:
 def top_label_ece_unweighted(views: ClassViews) -> ClassEstimate:
     """Mean over the classes that are predicted of the binned ECE of the rows that predict them.
 
-    A rare class counts as much as a frequent one. The interval is finite-sample, for these scores: a row
-    that predicts class c moves the value by 1/(m n_c) at most, m being the number of classes predicted, so
-    that it strays by sqrt(ln(1/delta) sum_c (1/n_c) / 2) / m on either side (Hoeffding above, where the
-    signs of the expected gaps are fixed; McDiarmid below, less the most that noise adds on average, at a
-    quarter of the error). Nor is it below |bias| of all rows times n / (m max n_c).
-
-    References:
-        The class-wise mean that MAPIE gives as `top_label_ece`.
+    A row that predicts class c moves the value by 1/(m n_c) at most, m being the number of classes predicted.
     """
     count = len(views.top)
     value = float(np.mean([one.sums.ece for one in views.top]))
@@ -297,8 +265,7 @@ def top_label_ece_unweighted(views: ClassViews) -> ClassEstimate:
 
 
 def _by_means(views: ClassViews, delta: float) -> float:
-    """Return a lower bound of the mean size of the classes' mean residuals, at `delta` for all of them
-    together.
+    """Return a lower bound of the mean size of the classes' mean residuals, at `delta` for all together.
 
     The residuals of a row add up to what its probabilities leave of 1, so that the means add up to a number B
     that no label moves, and their sizes to twice those above 0, less B, and to twice those below 0 and B.
@@ -333,21 +300,11 @@ def _of_all(parts: tuple[Moments, ...] | None) -> Reference:
 
 
 def marginal_l2(views: ClassViews) -> ClassEstimate:
-    """Root of the mean over classes of T_c, the debiased squared l2 error of one class against the rest.
+    """Root of the mean over classes, by `weights`, of T_c, the debiased squared l2 of one and the rest.
 
-    Classes count alike, or by `weights`.
-
-    Classes are averaged first and the root is taken last, so that noise cancels between classes; the mean T
-    may be negative, in which case the estimate is 0, and is among the details.
-
-    Returns:
-        The estimate with a score interval, asymptotic. How the T_c depend on each other is not in the
-        tables: the standard deviation of a mean is at most the mean of the standard deviations (Minkowski),
-        and that at most the root of the mean variance, which is what the interval uses. It is
-        conservative, the more so the more classes there are.
-
-    References:
-        Kumar, Liang & Ma (2019), NeurIPS, definition 2.3 and section 5.
+    The root is taken last, so that noise cancels between classes; the mean T may be negative, and is among
+    the details. The interval takes the standard deviation of a mean for the root of the mean variance, which
+    it does not exceed however the T_c depend on each other.
     """
     some, every = _weights(views)
     weights = some[some > 0.0]
@@ -398,11 +355,7 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
 def top_label_l2(views: ClassViews) -> ClassEstimate:
     """Root of the debiased squared l2 error over bins of the largest probability within each predicted class.
 
-    T is the sum over classes of (n_c/n) T_c, which is the T of one table whose bins are the pairs of
-    predicted class and bin; so the score interval of `debiased_l2` holds as it is.
-
-    References:
-        Kumar, Liang & Ma (2019), NeurIPS, section 5; Gupta & Ramdas (2022), ICLR, for the view.
+    T, the sum over classes of (n_c/n) T_c, is that of one table whose bins are the pairs of class and bin.
     """
     sums = side_by_side(views.top)
     t = t_statistic(sums)
@@ -480,10 +433,6 @@ def top_errors(cells: TopCells, *, confidence: float) -> tuple[TopError, ...]:
 
     The square of that of k is estimated by the sum over ranks j of T_j, the debiased square of `l2` of the
     j-th largest probability over cells, which are bins of all k. With k = 1 it is `l2` of the confidence.
-
-    References:
-        Sun, Chaudhari, Barnett & Dobriban (2024), "A confidence interval for the l2 expected calibration
-        error", for the error; the interval is that of `l2`, with the covariance of ranks.
     """
     return tuple(_top_error(cells, k, confidence) for k in range(1, cells.ranks + 1))
 
@@ -533,17 +482,7 @@ _FOR_VARIANCE = 0.1
 def _with_any_weights(ranks: Sequence[BinnedTable], value: float, *, confidence: float) -> Interval:
     """Return an interval of the error at these scores and weights that holds at every number of rows.
 
-    The error is the length of a vector of expected sums, so its own direction u is fixed: along u the sums of
-    these labels are below their mean by Hoeffding's margin at most, and they are no longer than along any
-    direction. Below: the length N of the sums is convex in the labels and moves by l at most for labels that
-    are 1 apart, so that it is above its mean by l D sqrt(2 ln(1/delta)) at most, D the largest distance of
-    two labels (Samson). The square of its mean is no more than that of the error and the variance V of all
-    sums together. V is no more than the mean of the sum Q of squared residuals, and with terms of at most b
-    that mean is at most (sqrt(b L / 2) + sqrt(Q + b L / 2))^2, L = ln(1/delta) (Maurer).
-
-    References:
-        Hoeffding (1963), J. Amer. Statist. Assoc. 58; Samson (2000), Ann. Probab. 28, Corollary 3; Maurer
-        (2003), J. Inequal. Pure Appl. Math. 4.
+    It is that of docs/methods.md, "The largest probabilities together", with importance weights.
     """
     delta, two = (1.0 - confidence) / 2.0, pairs_in(ranks[0]) > 0.0
     scale = 1.0 / (ranks[0].weight[two] * ranks[0].total)

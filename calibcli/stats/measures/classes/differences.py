@@ -69,9 +69,7 @@ class _OfClass:
 
 
 class ClassDifferences:
-    """Exact sums of differences between two sides, whatever the order of the rows and their cut into parts;
-    `places` are the classes that are looked at one by one.
-    """
+    """Exact sums of differences between two sides; `places` are the classes looked at one by one."""
 
     def __init__(self, places: tuple[int, ...]) -> None:
         self.joint = PairedSums(JOINT)

@@ -29,12 +29,7 @@ _PARTS = {
 
 
 def accuracy(views: ClassViews) -> ClassEstimate:
-    """Share of the rows whose most probable class is the right one; the first of several counts.
-
-    Returns:
-        The share with its Clopper-Pearson interval for the population; none with importance weights. `null`
-        is the mean of the largest probability.
-    """
+    """Share of the rows whose most probable class is the right one; the first of several counts."""
     table, found = views.whole, observed_rate(views.whole, confidence=views.confidence)
     mean = float(sums_of_scores(table).sum()) / float(table.weight.sum())
     null = mean, of_mean(table, mean, np.ones_like(table.score))
@@ -45,15 +40,7 @@ def accuracy(views: ClassViews) -> ClassEstimate:
 
 
 def class_log_loss(views: ClassViews) -> ClassEstimate:
-    """Mean of -ln of the probability of the right class.
-
-    Returns:
-        The mean with its interval for the population, by Gaffke's bound; infinite without one if a right
-        class had probability 0. `null` is the mean of the entropy -sum_c p_c ln p_c.
-
-    References:
-        Good (1952), JRSS-B 14.
-    """
+    """Mean of -ln of the probability of the right class; infinite, without an interval, if one had 0."""
     losses = views.joint.losses[ClassMeasure.CLASS_LOG_LOSS]
     null = 0.0
     for one in views.rest:
@@ -73,14 +60,6 @@ def class_brier(views: ClassViews) -> ClassEstimate:
 
     The details hold Murphy's parts over the bins of each class, summed over classes: reliability -
     resolution + uncertainty + within_variance - within_covariance.
-
-    Returns:
-        The mean with its interval for the population, by Gaffke's bound. `null` is the mean of
-        sum_c p_c (1 - p_c).
-
-    References:
-        Brier (1950), Monthly Weather Review 78; Murphy (1973), J. Appl. Meteorol. 12; Stephenson, Coelho &
-        Jolliffe (2008), Weather and Forecasting 23, for the within-bin terms.
     """
     parts = [observed_parts(one.table, one.sums) for one in views.rest]
     details: dict[str, float | int | str] = {

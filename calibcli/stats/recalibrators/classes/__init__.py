@@ -225,9 +225,7 @@ def softmax(logits: Floats) -> Floats:
 
 
 def with_prediction_of(probability: Floats, after: Floats) -> Floats:
-    """Return rows of a map that keeps the order of classes, with ties that
-    rounding made broken as they were.
-    """
+    """Return rows of a map that keeps the order of classes, with ties by rounding broken as before."""
     predicted = probability.argmax(axis=1)
     lost = np.flatnonzero(after.argmax(axis=1) != predicted)
     after[lost, predicted[lost]] = np.nextafter(after[lost].max(axis=1), 2.0)

@@ -92,9 +92,8 @@ class Diagonal:
 class Full:
     """All of W and b, with all but one slope for all classes penalised.
 
-    Beside the penalty of Dirichlet calibration, on W off the diagonal and on b, what slopes of classes differ
-    by is penalised too, if little: where a class is only ever right at a probability of exactly 1, its slope
-    has no end else.
+    What slopes of classes differ by is penalised too, if little: where a class is only ever right at a
+    probability of exactly 1, its slope has no end else.
     """
 
     full = True
