@@ -49,7 +49,7 @@ from calibcli.names import (
 )
 from calibcli.options.declaring import nearest
 from calibcli.options.measuring import MeasureOptions, Metrics
-from calibcli.options.numerals import in_full, plural
+from calibcli.options.numerals import agreeing, in_full, plural
 from calibcli.options.rows import Columns, RowRequest, memory_for, refuse_without_groups
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
@@ -62,14 +62,14 @@ from calibcli.reports.measure import (
     MeasureReport,
     ViewSummary,
 )
-from calibcli.show.words import listed
+from calibcli.show.words import first_of, listed
 from calibcli.stats.bounds import holm
 from calibcli.stats.curves.net_benefit import against_first, net_benefits
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
 from calibcli.stats.measures import Estimate, measure_named
 from calibcli.stats.measures.differences import Difference
-from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
-from calibcli.stats.measures.tests import calibration_tests
+from calibcli.stats.measures.if_calibrated import MORE_DRAWS, CalibratedDraws, Settings
+from calibcli.stats.measures.tests import beyond_draws, calibration_tests
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.bins import (
     ATOMS,
@@ -244,6 +244,25 @@ def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> Meas
     return replace(report, slices=slices)
 
 
+def _beyond_draws(
+    reports: Mapping[str, MeasureReport],
+    adjusted: Mapping[str, Mapping[str, float | None]],
+    *,
+    unproved: float,
+) -> Iterator[str]:
+    """Yield that groups are further off than all draws, which are too few to prove it among so many."""
+    for place, (name, p_values) in enumerate(adjusted.items()):
+        beyond = [
+            key
+            for key, part in reports.items()
+            if beyond_draws(part.tests[place], MORE_DRAWS) and (p_values[key] or 0.0) >= unproved
+        ]
+        if beyond:
+            named = f"{first_of(beyond, 3)} {agreeing(len(beyond), 'is')}"
+            few = f"too few to prove it of {len(reports):,} groups at once: -m ece can"
+            yield f"by {name}, {named} further off than all {MORE_DRAWS:,} draws, {few}"
+
+
 def measure_table(
     table: Table,
     source: InputSummary,
@@ -279,7 +298,12 @@ def measure_table(
     curve = _curve(table, settings.bins, options, smece)
     drawn = aside(lambda: curve.smooth, large=large and not held)
     tests, combined = calibration_tests(
-        requested.tests, table, bins=settings.bins, calibrated=settings.calibrated, seed=options.seed
+        requested.tests,
+        table,
+        bins=settings.bins,
+        calibrated=settings.calibrated,
+        level=1.0 - options.confidence,
+        seed=options.seed,
     )
     values = dict(zip(others, found(), strict=True))
     if smece is not None:
@@ -476,6 +500,7 @@ def _with_groups(
     if view.clusters is not None and alone:
         which = "each group" if len(alone) == len(reports) else f"{len(alone)} of {len(reports)} groups"
         notes = (*notes, f"in {which} every cluster has one row, so that its rows are independent")
+    notes = (*notes, *_beyond_draws(reports, adjusted, unproved=1.0 - whole.confidence))
     return replace(whole, groups=groups, notes=notes)
 
 

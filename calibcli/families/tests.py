@@ -4,7 +4,9 @@ from calibcli.families import Explained, Facts
 
 # Sentences that several definitions share.
 _EVERY_LABEL = "Tests the hypothesis that every label is Bernoulli with its score."
-_ELSE_DRAWS = "Else it is by 999 draws of labels from the scores, exact under the hypothesis."
+_MORE = """Where none of them is as large and so small a level, or so many groups, ask for more, there are
+    9,999."""
+_ELSE_DRAWS = f"Else it is by 999 draws of labels from the scores, exact under the hypothesis. {_MORE}"
 _REFUTED = "A single wrong label at a score of exactly 0 or 1 makes it 0."
 _CELLS = """Scores that do not fit in memory are rounded to a grid. The path is then read at the ends of its
     cells, and what that can miss is stated."""
@@ -29,7 +31,7 @@ class TestName(Explained):
         Interval: The p-value is that of the law of max|Brownian motion| on [0, 1], accurate in both tails,
             where two numbers are at least 400. These are Σf(1 - f) and the number of equal blocks of ties,
             (Σv)² / Σv². There v is the sum of f(1 - f) at one score. Else it is by 999 draws of labels from
-            the scores, (1 + #{{T* ≥ T}}) / 1000, exact under the hypothesis. {_REFUTED}
+            the scores, (1 + #{{T* ≥ T}}) / 1000, exact under the hypothesis. {_MORE} {_REFUTED}
         Assumes: Rows are independent. {_CELLS} {_NO_WEIGHTS}
         Reference: Tygert (2023); Arrieta-Ibarra et al. (2022), JMLR 23.
         """
@@ -68,9 +70,9 @@ class TestName(Explained):
         Estimator: T = (1/n) Σ_{{n_k≥2}} (S_k² - Q_k) / (n_k - 1), the debiased squared l2 error. Undefined
             where no bin has two rows, and where every score is 0 or 1.
         Interval: The p-value is by 999 draws of labels from the scores always: p = (1 + #{{T* ≥ T}}) / 1000.
-            Labels are drawn at the scores themselves up to 20,000 rows or 1,024 distinct scores, and where
-            Σf(1 - f) is below 400. Else they are drawn on a few hundred sub-cells nested in the bins, none
-            wider than a quarter in log odds. {_REFUTED}
+            {_MORE} Labels are drawn at the scores themselves up to 20,000 rows or 1,024
+            distinct scores, and where Σf(1 - f) is below 400. Else they are drawn on a few hundred sub-cells
+            nested in the bins, none wider than a quarter in log odds. {_REFUTED}
         Assumes: Rows are independent and held out. {_NO_WEIGHTS}
         Reference: Lee, Huang, Hassani & Dobriban (2023), T-Cal, JMLR 24, for the statistic; consistency
             resampling: Bröcker & Smith (2007), Weather and Forecasting 22.

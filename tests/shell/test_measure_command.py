@@ -580,3 +580,24 @@ def test_no_answer_rests_on_jeffreys_where_few_events_are_expected(run: Run, tmp
     told = run("measure", path, *CHURN, "--by", "grade", "-m", "jeffreys").out
     assert "By Jeffreys test, scores are too low on average in grade=0 (p adjusted for 20 groups)." in told
     assert "adjusted or not" not in told
+
+
+def test_a_group_far_off_is_shown_among_many_or_said_to_be_beyond_what_draws_show(
+    run: Run, tmp_path: Path
+) -> None:
+    """999 draws give no p-value below .001, which no correction for 60 groups leaves below .05."""
+    path = tmp_path / "parts.csv"
+    # As many labels 1 as scores of .4 say, but none in the first group.
+    label, groups = np.tile(np.arange(30) % 5 < 2, 510), np.repeat(np.arange(510), 30)
+    every = {"score": np.full(15_300, 0.4), "label": label & (groups > 0), "part": groups}
+    asked = ("--by", "part", "-m", "kuiper", "--min-group-rows", "30")
+    in_csv(path, {name: column[:1_800] for name, column in every.items()})
+    told = run("measure", path, *CHURN, *asked).out
+    assert "By Kuiper's test, scores are miscalibrated in part=0 (p adjusted for 60 groups)." in told
+    in_csv(path, every)
+    told = run("measure", path, *CHURN, *asked).out
+    assert "Of 510 groups none by itself is shown to be miscalibrated by Kuiper's test." in told
+    assert (
+        "by kuiper, part=0 is further off than all 9,999 draws, too few to prove it of 510 groups at once: "
+        "-m ece can"
+    ) in told

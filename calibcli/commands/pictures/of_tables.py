@@ -225,7 +225,9 @@ def cumulative_drawn(table: Table, asked: Asked) -> Drawn:
     bins = binned(table, bins_of(Binning.EQUAL_WIDTH, DEFAULT_BINS, table=table))
     calibrated = None if table.weighted else CalibratedDraws.of(table, bins, seed=seed)
     names = (TestName.KS, TestName.KUIPER)
-    tests, _ = calibration_tests(names, table, bins=bins, calibrated=calibrated, seed=seed)
+    tests, _ = calibration_tests(
+        names, table, bins=bins, calibrated=calibrated, level=1.0 - asked.options.confidence, seed=seed
+    )
     rows = rows_line(table.total_rows, table.total_positive_rows)
     how = {test.p_method for test in tests if test.p_value is not None} - {"contradiction"}
     method = f"; p-values: {', '.join(sorted(how))}" if how else ""

@@ -42,7 +42,7 @@ from calibcli.stats.measures import (
 )
 from calibcli.stats.measures.bias import population_bounds
 from calibcli.stats.measures.classes import ClassViews, class_measure
-from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, Settings
+from calibcli.stats.measures.if_calibrated import MORE_DRAWS, CalibratedDraws, Settings
 from calibcli.stats.measures.tests import JEFFREYS, calibration_tests
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.bins import Bins, binned, bins_of
@@ -367,12 +367,12 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
     claim = ground.claim_of(rule, measure=name.value)
     sums = binned(table, ground.bins)
     drawn = CalibratedDraws.of(table, sums, seed=DEFAULT_SEED)
-    ((result,), _) = calibration_tests((name,), table, bins=sums, calibrated=drawn)
+    ((result,), _) = calibration_tests((name,), table, bins=sums, calibrated=drawn, level=rule.limit)
     p = math.nan if result.p_value is None else result.p_value
     undefined = "; ".join(result.assumptions) or "the test is undefined for these rows"
-    few, least = ground.too_few(table), 1.0 / (DRAWS + 1)
+    few, least = ground.too_few(table), 1.0 / (MORE_DRAWS + 1)
     if few is None and result.p_method.startswith("monte-carlo") and p <= least and rule.limit <= least:
-        few = f"the p-value comes from {DRAWS} simulated draws and cannot be below {least:g}"
+        few = f"the p-value comes from {MORE_DRAWS:,} simulated draws and cannot be below {least:g}"
     outcome, reason = claim.compared(p, few=few, undefined=undefined)
     exact = result.p_method != JEFFREYS and (
         result.p_asymptotic is None or result.p_value != result.p_asymptotic

@@ -393,6 +393,8 @@ def _energies(series: kernel.CosineSeries, variance: Floats, *, bandwidth: float
 
 
 DRAWS = 999
+# Where none of them is as large as what was seen, and that does not settle the question.
+MORE_DRAWS = 9_999
 
 _MOST_GAPS = 1_024
 
@@ -406,7 +408,8 @@ class DrawnOver(NamedTuple):
     Args:
         t: The debiased squared l2 error T.
         h: Hosmer and Lemeshow's H.
-        gaps: Sum of label - score in every bin, shape (draws, n_bins); None for more than 1,024 bins.
+        gaps: Sum of label - score in every bin, shape (draws, n_bins); None for more than 1,024 bins,
+            or a tenth of that of ten times as many draws.
         squares: Sum of (label - score)^2 likewise.
     """
 
@@ -474,6 +477,17 @@ class CalibratedDraws:
         labels, smece = stream(seed, Purpose.MONTE_CARLO), stream(seed, Purpose.SMECE_NULL)
         return cls(table, partitions=partitions, generator=labels, smece_generator=smece)
 
+    def more(self, *, seed: int) -> "CalibratedDraws":
+        """Return ten times as many draws of the same labels, anew."""
+        labels, smece = stream(seed, Purpose.MONTE_CARLO, 1), self._smece_generator
+        return CalibratedDraws(
+            self._table,
+            partitions=self._partitions,
+            generator=labels,
+            smece_generator=smece,
+            draws=MORE_DRAWS,
+        )
+
     @cached_property
     def smece(self) -> Reference:
         """The smECE that such labels have on average, and its range."""
@@ -509,9 +523,12 @@ class CalibratedDraws:
         labels = label_draws(self._table, starts, draws=self._draws, generator=generator)
         cells, method = labels.cells, labels.cells.method
         walked = paths and not cells.coarsened
-        segments = [cells.segments(part) for part in starts]
+        segments, most = (
+            [cells.segments(part) for part in starts],
+            min(_MOST_GAPS, _MOST_GAPS * DRAWS // self._draws),
+        )
         blocks = [
-            [*_over_bins(block, cells, segments), *(_along_path(block, cells) if walked else ())]
+            [*_over_bins(block, cells, segments, most=most), *(_along_path(block, cells) if walked else ())]
             for block in (labels.blocks if bins or walked else ())
         ]
         columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
@@ -540,8 +557,10 @@ def _drawn_over(bins: Bins, columns: Sequence[Floats]) -> DrawnOver:
     return DrawnOver(bins, ece, t, h, gaps if few else None, squares if few else None)
 
 
-def _over_bins(labels: DrawnLabels, cells: DrawCells, segments: Sequence[Indices]) -> list[Floats]:
-    """Return ECE, T, H, gaps and squares of each partition of a block."""
+def _over_bins(
+    labels: DrawnLabels, cells: DrawCells, segments: Sequence[Indices], *, most: int
+) -> list[Floats]:
+    """Return ECE, T, H, gaps and squares of each partition of a block, the last two not of too many bins."""
     rows = cells.rows.astype(np.float64)
     total = rows.sum()
     found: list[Floats] = []
@@ -556,7 +575,7 @@ def _over_bins(labels: DrawnLabels, cells: DrawCells, segments: Sequence[Indices
         with np.errstate(over="ignore"):
             h = (gaps[:, some] ** 2 / variance[some]).sum(axis=1)
         t = (excess / (count[two] - 1.0)).sum(axis=1) / total
-        kept = [gaps, squares] if count.size <= _MOST_GAPS else [gaps[:, :0].copy(), squares[:, :0].copy()]
+        kept = [gaps, squares] if count.size <= most else [gaps[:, :0].copy(), squares[:, :0].copy()]
         found += [np.abs(gaps).sum(axis=1) / total, t, h, *kept]
     return found
 

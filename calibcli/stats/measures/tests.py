@@ -11,7 +11,7 @@ from calibcli.codec import Declared, Fraction, Key
 from calibcli.names import DEFAULT_SEED, Purpose, TestName
 from calibcli.stats.bounds import resampling
 from calibcli.stats.measures import CERTAIN, HELD_OUT, INDEPENDENT_ROWS, TestResult
-from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, p_value
+from calibcli.stats.measures.if_calibrated import DRAWS, MORE_DRAWS, CalibratedDraws, p_value
 from calibcli.stats.measures.l2 import t_test
 from calibcli.stats.measures.scores import certain_and_wrong, gave_zero
 from calibcli.stats.numerics import Floats, chi_squared_tail, incomplete_beta, stream
@@ -139,16 +139,20 @@ def calibration_tests(
     *,
     bins: Partition,
     calibrated: CalibratedDraws | None,
+    level: float = 0.05,
     seed: int = DEFAULT_SEED,
 ) -> tuple[tuple[TestResult, ...], CombinedTest | None]:
     """Run tests, and combine Kuiper, Spiegelhalter and T where all three are among them.
 
     P-values come from labels drawn from the scores where the limit laws are poor, which the information in
-    the rows decides, test by test, not their number (`_by_law`); for T always.
+    the rows decides, test by test, not their number (`_by_law`); for T always. Where no draw is as large as
+    what was seen, and so few draws could not reach the level, more are drawn: a p-value stays valid, since
+    only one that was the least there is changes.
 
     Args:
         bins: The partition of T and Hosmer-Lemeshow, or sums over it.
         calibrated: Labels drawn from the scores; None for a weighted table, where no test is defined.
+        level: Below which p-values are read to mean something, of one test alone.
         seed: Of the labels that some tests draw for themselves.
     """
     if calibrated is None:
@@ -156,6 +160,9 @@ def calibration_tests(
     else:
         tests = _Tests(table, bins, calibrated, seed)
         results = tuple(map(tests.result, names))
+        if len(names) >= level * (DRAWS + 1) and any(beyond_draws(one, DRAWS) for one in results):
+            closer = _Tests(table, bins, calibrated.more(seed=seed), seed, MORE_DRAWS)
+            results = tuple(closer.result(one.name) if beyond_draws(one, DRAWS) else one for one in results)
     wrong = certain_and_wrong(table) if calibrated is not None else 0
     if wrong:
         results = tuple(
@@ -168,6 +175,11 @@ def calibration_tests(
     return results, CombinedTest(combined, tuple(defined))
 
 
+def beyond_draws(result: TestResult, draws: int) -> bool:
+    """Whether a p-value is the least that so many draws can show."""
+    return result.p_value == 1.0 / (draws + 1) and result.p_method.startswith("monte-carlo")
+
+
 # Without slots, so that a path is kept.
 @dataclass(frozen=True, eq=False)
 class _Tests:
@@ -177,6 +189,7 @@ class _Tests:
     bins: Partition
     calibrated: CalibratedDraws
     seed: int
+    draws: int = DRAWS
 
     def result(self, name: TestName) -> TestResult:
         match name:
@@ -220,7 +233,9 @@ class _Tests:
         drawn = self.calibrated.paths
         if drawn.spiegelhalter is not None:
             return _drawn(result, drawn.spiegelhalter, drawn.method)
-        p, method = z_p_value(self.table, generator=stream(self.seed, Purpose.SPIEGELHALTER), draws=DRAWS)
+        p, method = z_p_value(
+            self.table, generator=stream(self.seed, Purpose.SPIEGELHALTER), draws=self.draws
+        )
         return replace(result, p_value=p, p_method=method)
 
     def _hosmer_lemeshow(self) -> TestResult:
@@ -237,7 +252,7 @@ class _Tests:
         result = u_test(self.table)
         if result.statistic is None or _by_law(line_information(self.table)):
             return result
-        drawn = drawn_u(self.table, generator=stream(self.seed, Purpose.U), draws=DRAWS)
+        drawn = drawn_u(self.table, generator=stream(self.seed, Purpose.U), draws=self.draws)
         return replace(result, p_value=drawn.p_value(self.table.positive), p_method=drawn.method)
 
 

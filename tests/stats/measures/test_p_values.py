@@ -37,11 +37,13 @@ def _no_smece(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("calibcli.stats.measures.if_calibrated.expected_smece", lambda *_, **__: (0.0, None))
 
 
-def outcomes(table: Table, names: tuple[TestName, ...] = DRAWN) -> dict[TestName, TestResult]:
+def outcomes(
+    table: Table, names: tuple[TestName, ...] = DRAWN, *, level: float = 0.05
+) -> dict[TestName, TestResult]:
     """Every test, as reports have it."""
     one, two = (np.random.default_rng(seed) for seed in (0, 1))
     calibrated = CalibratedDraws(table, partitions=[TEN], generator=one, smece_generator=two)
-    results, _ = calibration_tests(names, table, bins=TEN, calibrated=calibrated)
+    results, _ = calibration_tests(names, table, bins=TEN, calibrated=calibrated, level=level)
     return {result.name: result for result in results}
 
 
@@ -202,3 +204,29 @@ def test_draws_of_a_tiny_statistic_are_told_apart() -> None:
     assert p_value(np.zeros(3), 0.0) == 1.0
     assert p_value(np.array([1.0, 2.0, np.inf]), 3.0) == 0.5
     assert p_value(np.array([1.0, 2.0, 3.0]), np.inf) == 0.25
+
+
+def test_more_labels_are_drawn_where_none_was_as_far_off_and_that_settles_nothing() -> None:
+    """A group of many: 0.001 times their number is above any level, however far off it is."""
+    off = ScoreTable.from_rows(np.linspace(0.3, 0.9, 60), np.zeros(60) > 0)
+    few, more = outcomes(off), outcomes(off, level=0.05 / 60)
+    assert {few[name].p_value for name in DRAWN} == {1e-3}
+    assert {more[name].p_value for name in DRAWN} == {1e-4}
+    calibrated = ScoreTable.from_rows(np.linspace(0.3, 0.9, 60), np.arange(60) % 5 > 1)
+    assert outcomes(calibrated) == outcomes(calibrated, level=0.05 / 60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [1e-3, 5e-4])
+def test_p_values_of_more_draws_are_valid(level: float) -> None:
+    times, score = 20_000, np.array([0.02] * 4 + [0.3] * 4 + [0.6] * 4)
+    random = np.random.default_rng(5)
+    names = (TestName.KS, TestName.HOSMER_LEMESHOW)
+    rejected = dict.fromkeys(names, 0)
+    for place in range(times):
+        table = ScoreTable.from_rows(score, random.random(score.size) < score)
+        calibrated = CalibratedDraws.of(table, TEN, seed=place)
+        results, _ = calibration_tests(names, table, bins=TEN, calibrated=calibrated, level=level, seed=place)
+        for one in results:
+            rejected[one.name] += one.p_value is not None and one.p_value <= level
+    assert all(binom.sf(count - 1, times, level) > NO_CHANCE for count in rejected.values())

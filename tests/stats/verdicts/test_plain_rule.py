@@ -92,20 +92,21 @@ def test_p_values_are_those_of_measure(name: TestName) -> None:
     ("rows", "limit", "outcome"),
     [
         (600, 0.002, VerdictName.FAIL),
-        (600, 0.001, VerdictName.INCONCLUSIVE),
-        (600, 0.0005, VerdictName.INCONCLUSIVE),
-        (4_000, 0.0005, VerdictName.FAIL),
+        (600, 0.001, VerdictName.FAIL),
+        (600, 0.0001, VerdictName.INCONCLUSIVE),
+        (600, 0.00005, VerdictName.INCONCLUSIVE),
+        (4_000, 0.00005, VerdictName.FAIL),
     ],
 )
 def test_a_limit_below_what_draws_show_is_not_called_kept(
     rows: int, limit: float, outcome: VerdictName
 ) -> None:
-    """999 draws show no p-value below .001: rejected scores do not pass a limit of .001 or less by them."""
+    """9,999 draws show no p-value below 1e-4: rejected scores do not pass a limit of that or less by them."""
     requested = rule(TestName.KS, limit, AT_LEAST, Bound.P_VALUE)
     verdict = judge(table_of(rows, 0.3), requested, ground=Ground(TEN))
     assert verdict.outcome is outcome
     if outcome is VerdictName.INCONCLUSIVE:
-        assert verdict.reason == "the p-value comes from 999 simulated draws and cannot be below 0.001"
+        assert verdict.reason == "the p-value comes from 9,999 simulated draws and cannot be below 0.0001"
     requested = rule(TestName.T, 0.0005, AT_LEAST, Bound.P_VALUE)
     assert judge(table_of(600, 0.0), requested, ground=Ground(TEN)).outcome is VerdictName.PASS
 
