@@ -181,8 +181,15 @@ def metrics_of(requested: Sequence[str]) -> Metrics:
 
 
 def compared_metrics(requested: Sequence[str]) -> tuple[MeasureName | ClassMeasure, ...] | None:
-    """Return the measures that names and groups stand for; None where there are none."""
-    found = tuple(dict.fromkeys(member for name in requested for member in _members(name)))
+    """Return the measures that names and groups stand for; None where there are none.
+
+    `all` and `default` are those of them that can be compared.
+    """
+    names = [name for one in requested for name in one.split(",")]
+    of_each = [(_word(name) in ("all", "default"), _members(name)) for name in names]
+    found = tuple(
+        dict.fromkeys(one for wide, many in of_each for one in many if not wide or one in COMPARABLE)
+    )
     for one in found:
         if isinstance(one, TestName):
             msg = f"{one.value} cannot be compared: it is a test, and p-values do not compare scores"

@@ -37,6 +37,17 @@ def test_worse_fails_the_gate_and_only_with_the_flag(run: Run, two: Path) -> Non
     assert "This does not show that none is worse" in better.out
 
 
+@pytest.mark.parametrize(("group", "last"), [("all", "gini"), ("default", "log_loss")])
+def test_groups_of_everything_are_what_can_be_compared(run: Run, two: Path, group: str, last: str) -> None:
+    """Asked for one by one, tests and measures without bounds are refused; so are groups of one kind."""
+    asked = ("compare", two, "-s", "a", "-s", "b", "-y", "label")
+    names = list(run(*asked, "-m", group, "--json").document["measures"])
+    assert names[:3] == ["ece", "ece_equal_mass", "l2"]
+    assert names[-1] == last
+    for refused in ("ks", "brier,tests", "clinical"):
+        assert "cannot be compared" in run(*asked, "-m", refused, code=2).err
+
+
 def test_formats_agree_and_go_where_asked(run: Run, two: Path, tmp_path: Path) -> None:
     """Table, Markdown and JSON, on standard output and in a file that is not replaced unasked."""
     words = ["compare", two, "-s", "a", "-s", "b"]
