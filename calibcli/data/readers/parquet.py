@@ -232,27 +232,41 @@ def _is_text(kind: pa.DataType) -> bool:
 def _refuse_several(read: pq.ParquetFile, path: str) -> None:
     """Refuse files that were put one after the other, as the last footer would seem that of the first file.
 
-    Between the last page and the footer of a single file stand at most indexes and Bloom filters.
+    What stands between the last page and the footer of the last file, at most indexes and Bloom filters, is
+    as long as what is read here beside the files before it; so these end within that.
     """
-    last, column = read.num_row_groups - 1, len(read.schema) - 1
-    if last < 0 or column < 0:
-        return
-    try:
-        decode_one(read, last, [read.schema.column(column).path])
-    except (pa.ArrowException, OSError):
-        # Whoever reads that column is told; at one that cannot be decoded pyarrow does not survive a look.
+    pages = _end_of_pages(read)
+    if pages is None:
         return
     with opened_file(path) as file:
         end = file.size() - len(_MAGIC) - 4
         file.seek(end)
-        footer = end - int.from_bytes(file.read(4), "little")
-        chunk = read.metadata.row_group(last).column(column)
-        page = chunk.dictionary_page_offset if chunk.has_dictionary_page else None
-        first = chunk.data_page_offset if page is None else page
-        file.seek(min(footer, first + chunk.total_compressed_size))
+        left = end - int.from_bytes(file.read(4), "little") - pages + len(_MAGIC)
+        file.seek(0)
         tail = b""
-        while file.tell() < footer and (more := file.read(min(_BUFFER, footer - file.tell()))):
+        while left > 0 and (more := file.read(min(_BUFFER, left))):
             if 2 * _MAGIC in tail + more:
                 msg = "another file begins within it: name several files one by one instead"
                 raise pa.ArrowInvalid(msg)
-            tail = more[-2 * len(_MAGIC) :]
+            tail = more[1 - 2 * len(_MAGIC) :]
+            left -= len(more)
+
+
+def _end_of_pages(read: pq.ParquetFile) -> int | None:
+    """Return where the last column chunk ends that can be decoded, as the footer says; None where none can.
+
+    Whoever reads one that cannot be decoded is told; pyarrow does not survive a look at it.
+    """
+    last = read.num_row_groups - 1
+    if last < 0:
+        return len(_MAGIC)
+    for column in reversed(range(len(read.schema))):
+        try:
+            decode_one(read, last, [read.schema.column(column).path])
+        except (pa.ArrowException, OSError):
+            continue
+        chunk = read.metadata.row_group(last).column(column)
+        page = chunk.dictionary_page_offset if chunk.has_dictionary_page else None
+        first = chunk.data_page_offset if page is None else page
+        return int(first + chunk.total_compressed_size)
+    return None

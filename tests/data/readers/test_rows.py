@@ -382,6 +382,27 @@ def test_files_put_one_after_the_other_are_refused(ending: str, tmp_path: Path) 
     assert ended("inspect", doors[0]).code == (0 if ending == "arrows" else 3)
 
 
+def test_a_parquet_file_behind_others_is_refused_whatever_these_hold(tmp_path: Path) -> None:
+    """Where a column that nobody reads cannot be decoded, the last file is the longer one, or has no rows."""
+    rows = table()
+    codes = pa.chunked_array([pa.array(["a", "b"] * 50)])
+    longer = pa.chunked_array([pa.array([f"{place:0200}" for place in range(100)])])
+    for before, after in (
+        (rows, rows.set_column(2, "c", codes)),
+        (rows, rows.set_column(2, "c", longer)),
+        (rows, rows.slice(0, 0)),
+    ):
+        content = []
+        for one in (before, after):
+            out = io.BytesIO()
+            pq.write_table(one, out, use_dictionary=["c"])
+            content.append(out.getvalue())
+        (tmp_path / "a.parquet").write_bytes(b"".join(content))
+        ran = ended("measure", tmp_path / "a.parquet", *LABELLED)
+        assert ran.code == 3
+        assert "another file begins within it" in ran.err
+
+
 def test_an_arrow_file_whose_footer_leaves_out_batches_is_refused(tmp_path: Path) -> None:
     """Those at the end, and all of them."""
     whole = arrow_file(table())
