@@ -574,6 +574,9 @@ def _incoming(evaluation: Gathered, terms: Terms, *, part: Part, named: str | No
     )
     if by_id is None:
         return replace(one, rows=_within(evaluation, terms.partition))
+    if len(evaluation.resolved.identity) > 1:
+        msg = f"--id {evaluation.resolved.shown_identity}: a state tells rows apart by one column"
+        raise UsageProblem(msg, "write both into one column, such as 2024-01-05/7")
     ids, score, label, counts = by_id.columns()
     state = hashlib.sha256(found.encode())
     state.update(np.sort(ids).astype("<u8").tobytes())

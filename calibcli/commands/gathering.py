@@ -329,7 +329,7 @@ def gather(
         again if gather_request.twice else None,
         findings.sums,
         findings.kinds_of(first.identity),
-        first.identity in findings.renamed,
+        not findings.renamed.isdisjoint(first.identity),
     )
 
 

@@ -292,7 +292,7 @@ def _models(evaluation: Gathered, options: CompareOptions) -> Entries:
         hint = f"at most {MOST_IN_PAIRS} are compared: choose some with --where"
         ids, by = len(reduce(np.union1d, [one["ids"] for one in models.values()])), evaluation.resolved.by[0]
         if ids < len(models):
-            hint = f"are --by and --id swapped? Try --by {evaluation.resolved.identity} --id {by}"
+            hint = f"are --by and --id swapped? Try --by {evaluation.resolved.shown_identity} --id {by}"
         raise InputProblem(msg, hint)
     answers = {name: Answers.of(**columns) for name, columns in models.items()}
     notes = [*alike_notes(evaluation.resolved.by[0], answers)]
@@ -303,9 +303,10 @@ def _models(evaluation: Gathered, options: CompareOptions) -> Entries:
             unlike = f"{some} with other values" if one.unlike else ""
             notes.append(f"{name}: {rows} an id of the model{unlike}: of equal ids the first row counts")
     if any(one.unlike for one in answers.values()):
+        told = evaluation.resolved.shown_identity
         notes.append(
-            f"for several answers to a question to count, give each an id of its own, and name the question "
-            f"with --cluster {quote(str(evaluation.resolved.identity))}"
+            f"--id {quote(told)},COLUMN tells such rows apart by a further column; "
+            "of several answers to one question --cluster names the question"
         )
     requested = {one.ids.tobytes() for one in answers.values()}
     if len(requested) > 1:

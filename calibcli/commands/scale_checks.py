@@ -380,7 +380,7 @@ def repeated_notes(gathered: "Gathered") -> tuple[str, ...]:
     No artifact keeps that: it is that of the rows, however they are counted.
     """
     columns = gathered.resolved
-    told = (columns.cluster, columns.group, columns.identity) != (None, None, None)
+    told = (columns.cluster, columns.group) != (None, None) or columns.identity != ()
     return () if gathered.input.weight else tuple(_repeated(gathered.tables["raw"], told=told))
 
 

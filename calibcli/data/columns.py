@@ -425,8 +425,11 @@ def _ends(columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def refuse_two_roles(resolved: "ResolvedColumns") -> None:
-    # Scores that are grades make groups of their own.
-    repeated = Counter(resolved.roles) - Counter({*resolved.by} & {*resolved.scores})
+    # Scores that are grades make groups of their own, and a cluster may be part of the ids of its rows.
+    free = Counter({*resolved.by} & {*resolved.scores})
+    if len(resolved.identity) > 1:
+        free += Counter({*resolved.identity} & {*resolved.by, *resolved.on, resolved.cluster})
+    repeated = Counter(resolved.roles) - free
     name, times = repeated.most_common(1)[0]
     if times == 1:
         return
@@ -434,7 +437,7 @@ def refuse_two_roles(resolved: "ResolvedColumns") -> None:
         msg = f"column {name!r} is named twice as the score"
         hint = "--score takes different columns; `compare --artifact` sets one beside its repair"
         raise UsageProblem(msg, hint)
-    for option, columns in (("--by", resolved.by), ("--on", resolved.on)):
+    for option, columns in (("--by", resolved.by), ("--on", resolved.on), ("--id", resolved.identity)):
         if columns.count(name) == times:
             msg = f"column {name!r} is named twice with {option}"
             raise UsageProblem(msg, f"{option} takes different columns")
@@ -446,7 +449,7 @@ def refuse_two_roles(resolved: "ResolvedColumns") -> None:
         "--by": resolved.by,
         "--on": resolved.on,
         "--cluster": (resolved.cluster,),
-        "--id": (resolved.identity,),
+        "--id": resolved.identity,
     }
     options = [option for option, columns in held.items() if name in columns]
     msg = f"column {name!r} cannot be {', '.join(options[:-1])} and {options[-1]} at once"
@@ -463,7 +466,7 @@ class ResolvedColumns:
         by: Names of the columns that part the rows.
         on: Names of the columns whose values make segments.
         probs: The columns of several classes, which are the score columns too; None where there is one score.
-        identity: Name of the column that tells rows apart, or None.
+        identity: Names of the columns that tell rows apart together.
         from_path: Columns that stand in the path of the file, each with its value or None.
         carried: Columns of the file that are read where all would be (`batches_of_all`); None for all.
         members: Names of the columns that a map looks at beside the score.
@@ -481,7 +484,7 @@ class ResolvedColumns:
     on: tuple[str, ...] = ()
     cluster: str | None = None
     probs: ClassColumns | None = None
-    identity: str | None = None
+    identity: tuple[str, ...] = ()
     from_path: tuple[tuple[str, str | None], ...] = ()
     rows: FileSelection = EVERY_ROW
     carried: tuple[str, ...] | None = None
@@ -516,8 +519,13 @@ class ResolvedColumns:
     @property
     def roles(self) -> tuple[str, ...]:
         """The columns that are something, once for each thing that they are."""
-        single = (self.label, self.weight, self.group, self.cluster, self.identity)
-        return (*self.scores, *(name for name in single if name is not None), *self.by, *self.on)
+        single = (self.label, self.weight, self.group, self.cluster)
+        told = (*self.by, *self.on, *self.identity)
+        return (*self.scores, *(name for name in single if name is not None), *told)
+
+    @property
+    def shown_identity(self) -> str:
+        return self.identity[0] if len(self.identity) == 1 else ",".join(map(as_one, self.identity))
 
     @property
     def member(self) -> str | None:
@@ -565,8 +573,8 @@ class ResolvedColumns:
     @property
     def telling(self) -> tuple[str, ...]:
         """The columns that tell rows or groups apart."""
-        single = (self.group, self.cluster, self.identity)
-        several = (*self.members, *self.by, *self.on)
+        single = (self.group, self.cluster)
+        several = (*self.identity, *self.members, *self.by, *self.on)
         return tuple(dict.fromkeys((*(name for name in single if name is not None), *several)))
 
     @property
@@ -617,10 +625,9 @@ def resolve(columns: Columns, header: Header) -> ResolvedColumns:
     if columns.labelled:
         every = header if columns.label is None else wide
         label = every.named_or_usual(columns.label, "label")
-    single = (columns.weight, columns.group, columns.cluster, columns.identity)
-    weight, group, cluster, identity = (
-        None if name is None else wide.named(name, alone=True) for name in single
-    )
+    single = (columns.weight, columns.group, columns.cluster)
+    weight, group, cluster = (None if name is None else wide.named(name, alone=True) for name in single)
+    identity = () if columns.identity is None else _telling_apart(columns.identity, wide)
     others = header.all_named(others)
     by, on = wide.all_named(columns.by), wide.all_named(columns.on)
     conditions = columns.rows.where
@@ -665,6 +672,13 @@ def resolve(columns: Columns, header: Header) -> ResolvedColumns:
     )
     refuse_two_roles(resolved)
     return resolved
+
+
+def _telling_apart(requested: str, header: Header) -> tuple[str, ...]:
+    """Return the column of ids, or those whose values tell rows apart together; a name may hold a comma."""
+    if "," not in requested or requested in header.names:
+        return (header.named(requested),)
+    return header.all_named(names_of(requested) or ())
 
 
 def _shares_as_percentages(columns: Columns) -> tuple[str, ...]:
@@ -713,7 +727,7 @@ def same_again(resolved: ResolvedColumns, header: Header) -> ResolvedColumns:
         by=resolved.by,
         on=resolved.on,
         cluster=resolved.cluster,
-        identity=resolved.identity,
+        identity=resolved.shown_identity or None,
     )
     found = resolve(again, header)
     notes = tuple(

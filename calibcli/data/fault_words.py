@@ -267,7 +267,7 @@ _COLUMN = {
     FaultKind.WRONG_LENGTH: "shown_score",
     FaultKind.MISSING_GROUP: "group",
     FaultKind.MISSING_CLUSTER: "cluster",
-    FaultKind.MISSING_IDENTITY: "identity",
+    FaultKind.MISSING_IDENTITY: "shown_identity",
     FaultKind.UNSEEN_GROUP: "member",
     FaultKind.MISSING_LABEL: "label",
     FaultKind.RESPELLED: "label",

@@ -320,14 +320,14 @@ class Findings:
         first, earlier = self.unlike.get(said, (shown, 0))
         self.unlike[said] = first, earlier + files
 
-    def kinds_of(self, column: str | None) -> frozenset[IdKind]:
-        """Return what the values of a column that tells rows apart are written as."""
+    def kinds_of(self, identity: Iterable[str]) -> frozenset[IdKind]:
+        """Return what the values of the columns that tell rows apart are written as."""
         found = (
             (IdKind.NUMBERS, self.numbers),
             (IdKind.TEXT, self.texts),
             (IdKind.RESPELLED, self.respelled),
         )
-        return frozenset(kind for kind, columns in found if column in set(columns))
+        return frozenset(kind for kind, columns in found if not set(columns).isdisjoint(identity))
 
     def add(self, later: "Findings") -> None:
         for name in _COUNTS:

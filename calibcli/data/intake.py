@@ -333,12 +333,12 @@ class Intake:
         return mixed_of(column, decimal=self._resolved.decimal)
 
     def _identities(self, batch: pa.RecordBatch) -> Identities | None:
-        name = self._resolved.identity
-        if name is None:
-            return None
-        identities = identities_of(self._telling(batch.column(name), name, what="rows", option="--id"))
-        self.findings.note_spelling(name, identities.spelling, shown=self.shown)
-        return identities
+        found: Identities | None = None
+        for name in self._resolved.identity:
+            one = identities_of(self._telling(batch.column(name), name, what="rows", option="--id"))
+            self.findings.note_spelling(name, one.spelling, shown=self.shown)
+            found = one if found is None else found.beside(one)
+        return found
 
     def _telling(self, column: Column, name: str, *, what: str, option: str) -> Column:
         """Return a column whose type can tell groups or rows apart."""

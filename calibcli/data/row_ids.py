@@ -40,6 +40,12 @@ class Identities:
     missing: Booleans | None
     spelling: Spelling = Spelling()
 
+    def beside(self, other: "Identities") -> "Identities":
+        """Return what tells rows apart by both columns, in this order; missing where either is."""
+        both = [one for one in (self.missing, other.missing) if one is not None]
+        missing = np.logical_or.reduce(both) if both else None
+        return Identities(mixed((mixed(self.values + _GOLDEN) ^ other.values) + _GOLDEN), missing)
+
 
 def identities_of(column: Column) -> Identities:
     """Read a column of identities by their names; outer blanks do not count, and an empty one is missing."""

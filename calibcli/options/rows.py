@@ -120,9 +120,9 @@ COMPARED_BY = BY._replace(
     "column, or beside arrays an array. Without `row_id`, the column whose values make groups, in which several scores are compared.",
 )  # fmt: skip
 QUESTION = Option(
-    ("--id",), section=Section.COLUMNS, name="row_id", metavar="COL", complete=COLUMNS, python="Column | None",
-    help="Column of question ids: models in --by are compared on the questions they share.",
-    doc="What tells questions apart, by which the rows of `by` are matched: a name or an array.",
+    ("--id",), section=Section.COLUMNS, name="row_id", metavar="COLS", complete=COLUMNS, python="Column | None",
+    help="Column of question ids, or several as task,question: models in --by are compared on the questions they share.",
+    doc="What tells questions apart, by which the rows of `by` are matched: a name, several as 'task,question', or an array.",
 )  # fmt: skip
 ON = Option(
     ("--on",), section=Section.GROUPS, metavar="COLS", complete=COLUMNS, shell=list[str] | None, python="Groups | None",

@@ -315,8 +315,7 @@ def test_repeated_and_lone_ids_are_counted(answers: str) -> None:
     said = "a: 1 row repeats an id of the model with other values: of equal ids the first row counts"
     assert said in report.notes
     assert any(
-        "give each an id of its own, and name the question with --cluster question" in one
-        for one in report.notes
+        "--id question,COLUMN tells such rows apart by a further column" in one for one in report.notes
     )
     assert any("all models answered 200 ids; beyond these answered: c 1." in one for one in report.notes)
     assert {one.name: one.rows for one in report.rankings[0].standings} == {"a": 200, "b": 200, "c": 201}

@@ -292,6 +292,45 @@ def test_areas_are_compared_row_by_row_in_every_command(run: Run, tmp_path: Path
     assert weighed[0]["method"] == two[0]["method"]
 
 
+def test_models_are_matched_by_several_columns(run: Run, tmp_path: Path) -> None:
+    """As by one that holds both; a column may be part of the id and a cluster, and a state takes one."""
+    path = tmp_path / "long.csv"
+    rows = [
+        (model, task, item, 0.1 + (item * 7 + task + 3 * (model == "b")) % 9 / 10, (item + task) % 2)
+        for model in "ab"
+        for task in (1, 2)
+        for item in range(30)
+    ]
+    lines = (f"{model},{task},{item},{task}/{item},{score},{y}" for model, task, item, score, y in rows)
+    path.write_text("\n".join(["model,task,item,both,s,y", *lines]))
+    words = ("compare", path, "-s", "s", "-y", "y", "--by", "model", "-m", "brier")
+    by_two = run(*words, "--id", "task,item")
+    assert by_two.out == run(*words, "--id", "both").out == run(*words, "--id", "item,task").out
+    assert "60" in by_two.out
+    found = run(*words, "--id", "item")
+    assert "--id item,COLUMN tells such rows apart by a further column" in found.out
+    assert "30 clusters" in run(*words, "--id", "task,item", "--cluster", "item").out
+    assert run(*words, "--id", "task,task", code=2).err.startswith(
+        "error: column 'task' is named twice with --id"
+    )
+    assert run(*words, "--id", "task,c", code=3).err.startswith(f"error: {path}: there is no column 'c'")
+    state = (
+        "verify",
+        path,
+        "-s",
+        "s",
+        "-y",
+        "y",
+        "--max-ece",
+        ".5",
+        "--state",
+        tmp_path / "g",
+        "--id",
+        "task,item",
+    )
+    assert "a state tells rows apart by one column" in run(*state, code=2).err
+
+
 def test_the_best_of_other_rows_is_said_to_be_so_by_differences(run: Run, tmp_path: Path) -> None:
     """A forecast that is silent on hard days has the smaller value, and is none the better for it."""
     rows = [f"{good},{few},{label}" for good, few, label in ((0.5, "", 0), (0.5, "", 1), (0.1, 0.2, 0)) * 60]

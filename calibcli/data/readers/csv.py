@@ -160,8 +160,7 @@ class CsvReader(Reader):
         types: dict[str, pa.DataType] = {
             name: WORD if name in resolved.words else NUMBER for name in resolved.stored
         }
-        if resolved.identity in types:
-            types[resolved.identity] = pa.string()
+        types |= {name: pa.string() for name in resolved.identity if name in types}
         return self._stream(resolved, types=types)
 
     def schema(self, resolved: ResolvedColumns) -> pa.Schema:
