@@ -191,7 +191,7 @@ _UNKNOWN = {
 
 
 def _unknown_outcomes(labels: Iterable[str]) -> list[str]:
-    """Return the labels that look like no outcome: the point of SAS, `NA` beyond CSV, or `pending`."""
+    """Return the labels that look like no outcome: `?`, `NA` beyond CSV, or `pending`."""
     from calibcli.data.score_words import MISSING
 
     words = {*MISSING, *_UNKNOWN}

@@ -25,6 +25,7 @@ MISSING = {"", "#n/a", "#n/a n/a", "#na", "n/a", "na", "nan", "-nan", "null", "n
     "-1.#qnan",
     "1.#ind",
     "1.#qnan",
+    ".",
 }
 INFINITE = {"inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"}
 _FILES = (".csv", ".tsv", ".json")

@@ -390,7 +390,7 @@ def number_hint(value: str, decimal: str | None, *, score: bool) -> str:
         return way if score else "export numbers without percent signs"
     missing = "nothing, NA, N/A, NaN, null and the like count as missing"
     if not re.search(r"\w", value):
-        sign = f"if {value!r} stands for a missing value, as a point does in SAS, leave the field empty"
+        sign = f"if {value!r} stands for a missing value, leave the field empty"
         return sign if value else f"{missing}, blanks do not: leave the field empty"
     from calibcli.data.score_words import entry_of
 

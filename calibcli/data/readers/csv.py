@@ -43,8 +43,8 @@ from calibcli.values import dataclass
 
 _ENCODING_HINT = "say which encoding it has, such as --encoding latin-1 or --encoding cp1252"
 _NO_CSV = "is it CSV? Else name its format with --input-format, or its encoding, such as --encoding utf-16-le"
-# Text that stands for a missing value.
-MISSING = tuple(pa_csv.ConvertOptions().null_values or ())
+# Text that stands for a missing value; SAS writes a point.
+MISSING = (*(pa_csv.ConvertOptions().null_values or ()), ".")
 NUMBER = pa.float64()
 WORD = pa.dictionary(pa.int32(), pa.string())
 # So many rows with another number of fields than the header are named.
@@ -386,6 +386,7 @@ class Parser:
                 convert_options=pa_csv.ConvertOptions(
                     include_columns=list(place.values()),
                     column_types={place[name]: kind for name, kind in types.items()},
+                    null_values=MISSING,
                     strings_can_be_null=not self.verbatim,
                     decimal_point=within.decimal,
                 ),

@@ -203,19 +203,23 @@ CASES = {
         "there are '0', '1', '2', '3', '4' and more"),
         ("pass --positive VALUE: that label counts as 1, all others as 0; "
         "of amounts, make a column that is 1 where they reach a limit")),
-    "a third label": ("score,label\n0.5,1\n0.2,0\n0.3,.\n", ASKED,
-        ("p.csv, column 'label': 1 of 3 labels is neither 0 nor 1; the first is '.' at row 3; "
-        "there are '0', '1' and '.'"),
-        ("if '.' stands for an unknown outcome, leave it empty; else pass --positive VALUE: that label "
+    "a third label": ("score,label\n0.5,1\n0.2,0\n0.3,?\n", ASKED,
+        ("p.csv, column 'label': 1 of 3 labels is neither 0 nor 1; the first is '?' at row 3; "
+        "there are '0', '1' and '?'"),
+        ("if '?' stands for an unknown outcome, leave it empty; else pass --positive VALUE: that label "
         "counts as 1, all others as 0")),
     "labels in words and one unknown": ("score,label\n0.5,yes\n0.2,no\n0.3,Unknown\n", ASKED,
         ("p.csv, column 'label': 3 of 3 labels are neither 0 nor 1; the first is 'yes' at row 1; "
         "there are 'Unknown', 'no' and 'yes'"),
         ("if 'Unknown' stands for an unknown outcome, leave it empty; else pass --positive VALUE: that label "
         "counts as 1, all others as 0")),
-    "a point for a missing score": ("score,label\n0.5,1\n.,0\n", ASKED,
-        "p.csv, column 'score': '.' at row 2 is not a number",
-        "if '.' stands for a missing value, as a point does in SAS, leave the field empty"),
+    "a point, as SAS writes what is missing": ("score,label\n0.5,.\n.,0\n", ASKED,
+        ("p.csv, column 'score': 1 of 2 values is missing; the first is at row 2; "
+        "column 'label': 1 of 2 values is missing; the first is at row 1"),
+        "--on-missing drop leaves such rows out and reports how many"),
+    "another mark for a missing score": ("score,label\n0.5,1\n-,0\n", ASKED,
+        "p.csv, column 'score': '-' at row 2 is not a number",
+        "if '-' stands for a missing value, leave the field empty"),
     "many words": ("score,label\n" + "".join(f"0.5,{i}\n" for i in "abc"), ASKED,
         ("p.csv, column 'label': 3 of 3 labels are neither 0 nor 1; the first is 'a' at row 1; "
         "there are 'a', 'b' and 'c'"),
