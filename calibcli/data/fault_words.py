@@ -187,6 +187,8 @@ _UNKNOWN = {
     "unlabelled",
     "unlabeled",
     "tbd",
+    "ambiguous",
+    "annulled",
 }
 
 
@@ -202,6 +204,13 @@ def soft_words(rows: int) -> str:
     """Return that labels are neither 0 nor 1 and count as 0, as soft labels may without being meant to."""
     are, count = ("labels are numbers", "count") if rows != 1 else ("label is a number", "counts")
     return f"{rows:,} {are} between 0 and 1, and {count} as 0"
+
+
+def _left_out(unknown: Sequence[str], resolved: ResolvedColumns) -> str:
+    """Return what to do about labels that look like no outcome."""
+    chosen = [shlex.quote(f"{resolved.label}!={one}") for one in unknown]
+    way = " ".join(f"--where {one}" for one in chosen)
+    return f"if {listing(unknown)} stands for an unknown outcome, leave it out by {way}"
 
 
 # So many classes are all named in what there is to type.
@@ -452,9 +461,7 @@ class _Case:
         unknown = _unknown_outcomes(seen)
         if not unknown and len(seen) == 3 and {0, 1}.issubset(numbers):
             unknown = [one for one, number in zip(seen, numbers, strict=True) if number not in (0, 1)]
-        lost = (
-            f"if {listing(unknown)} stands for an unknown outcome, leave it empty; else " if unknown else ""
-        )
+        lost = f"{_left_out(unknown, self.resolved)}; else " if unknown else ""
         return said, f"{lost}pass --positive VALUE: that label counts as 1, all others as 0{made}"
 
     def _of_classes(self) -> tuple[str, str]:

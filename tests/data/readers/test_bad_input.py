@@ -206,13 +206,18 @@ CASES = {
     "a third label": ("score,label\n0.5,1\n0.2,0\n0.3,?\n", ASKED,
         ("p.csv, column 'label': 1 of 3 labels is neither 0 nor 1; the first is '?' at row 3; "
         "there are '0', '1' and '?'"),
-        ("if '?' stands for an unknown outcome, leave it empty; else pass --positive VALUE: that label "
-        "counts as 1, all others as 0")),
+        ("if '?' stands for an unknown outcome, leave it out by --where 'label!=?'; else "
+        "pass --positive VALUE: that label counts as 1, all others as 0")),
+    "questions that were not resolved": ("score,label\n0.5,yes\n0.2,no\n0.3,ambiguous\n", ASKED,
+        ("p.csv, column 'label': 3 of 3 labels are neither 0 nor 1; the first is 'yes' at row 1; "
+        "there are 'ambiguous', 'no' and 'yes'"),
+        ("if 'ambiguous' stands for an unknown outcome, leave it out by --where 'label!=ambiguous'; else "
+        "pass --positive VALUE: that label counts as 1, all others as 0")),
     "labels in words and one unknown": ("score,label\n0.5,yes\n0.2,no\n0.3,Unknown\n", ASKED,
         ("p.csv, column 'label': 3 of 3 labels are neither 0 nor 1; the first is 'yes' at row 1; "
         "there are 'Unknown', 'no' and 'yes'"),
-        ("if 'Unknown' stands for an unknown outcome, leave it empty; else pass --positive VALUE: that label "
-        "counts as 1, all others as 0")),
+        ("if 'Unknown' stands for an unknown outcome, leave it out by --where 'label!=Unknown'; else "
+        "pass --positive VALUE: that label counts as 1, all others as 0")),
     "a point, as SAS writes what is missing": ("score,label\n0.5,.\n.,0\n", ASKED,
         ("p.csv, column 'score': 1 of 2 values is missing; the first is at row 2; "
         "column 'label': 1 of 2 values is missing; the first is at row 1"),
