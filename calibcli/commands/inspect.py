@@ -37,7 +37,15 @@ from calibcli.errors import CalibcliError, DocumentProblem, IdleOption, InputPro
 from calibcli.names import NEW_COLUMN, DataFormat, EndsOf, OnMissing, OnRange, Scale
 from calibcli.options.declaring import options_given
 from calibcli.options.numerals import agreeing, folded, in_full, plural
-from calibcli.options.rows import AS_FOUND, Columns, DocumentSource, InputFormat, Reading, RowRequest
+from calibcli.options.rows import (
+    AS_FOUND,
+    Columns,
+    DocumentSource,
+    InputFormat,
+    Reading,
+    RowRequest,
+    SeveralClasses,
+)
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
 from calibcli.reports.drift import SCHEMA as DRIFT_SCHEMA
@@ -468,20 +476,26 @@ def inspect_columns(
         roles = {**roles, "score": NEW_COLUMN}
     facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header):,}")]
     facts += [("found", note) for note in found.notes()]
-    labelled = not probs and "label" in roles and _is_small(fragments)
-    if labelled and "score" in roles:
-        more, repair = _contents(path, roles, input_format, counted="rows" in dict(facts))
+    labelled = "label" in roles and _is_small(fragments)
+    of_score = labelled and not probs and "score" in roles
+    if of_score:
+        sought = Columns(roles["score"], roles["label"])
+        more, repair = _contents(path, sought, input_format, counted="rows" in dict(facts))
         facts += more
     # Only now: of a million columns it is as much as all that was needed before.
     kinds = kinds_as_read(first, header)
-    if not (labelled and "score" in roles):
-        label = roles["label"] if labelled else None
+    lists = _lists_of_labels(first, roles.get("label", ""), kinds) if probs else []
+    if probs and labelled and not lists:
+        several = SeveralClasses(shlex.split(asking_for(probs))[1])
+        more, told = _contents(path, Columns(None, roles["label"], several=several), input_format)
+        facts, repair = [*facts, *more], told or ""
+    elif not of_score:
+        label = roles["label"] if labelled and not probs else None
         more, repair = _unread(path, label, kinds, input_format, counted="rows" in dict(facts))
         facts += more
     facts += [("in the path", ", ".join(partitions))] if partitions else []
-    lists = _lists_of_labels(first, roles.get("label", ""), kinds) if probs else []
-    if told := _refused(Header(header, first.shown), hint) or lists:
-        facts, repair = [*facts, *told], None
+    if refused := _refused(Header(header, first.shown), hint) or lists:
+        facts, repair = [*facts, *refused], None
     elif hint is not None:
         facts.append(("note", hint))
     facts += of_two
@@ -492,8 +506,8 @@ def inspect_columns(
     columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in typed)
     following = None if repair is None else f"calibcli measure {file_word(path)} {words}{repair}"
     if following is not None and repair == "" and _is_small(fragments):
-        by, told = _of_models(path, header, roles, input_format, words)
-        following, facts = f"{following}{by}", [*facts, *told]
+        by, models = _of_models(path, header, roles, input_format, words)
+        following, facts = f"{following}{by}", [*facts, *models]
     return InspectReport(path, first.format.value, tuple(facts), columns, following)
 
 
@@ -603,9 +617,10 @@ def _read(path: str, columns: Columns, form: InputFormat) -> "Gathered":
 
 
 def _contents(
-    path: str, roles: Mapping[str, str], form: InputFormat, *, counted: bool
+    path: str, sought: Columns, form: InputFormat, *, counted: bool = True
 ) -> tuple[Facts, str | None]:
-    """Return the range of the score and the base rate, and why `measure` would refuse the rows as they are.
+    """Return the range of the score and the base rate, and why `measure` would refuse the rows as they are;
+    of several classes that alone.
 
     What it needs to be told then comes with it, as it is typed: None where an option is not enough.
     """
@@ -618,8 +633,7 @@ def _contents(
         try:
             typed = _typed(said)
             form = replace(form, decimal=typed.pop("decimal", form.decimal))
-            columns = Columns.of(roles["score"], label=roles["label"], **typed)
-            read = _read(path, columns, form)
+            read = _read(path, replace(sought, **typed), form)
             break
         except CalibcliError as problem:
             words = (problem.message.removeprefix(f"{path}, "), problem.hint)
@@ -640,7 +654,7 @@ def _contents(
                 return facts, _options_of(said)
     table, dropped = read.table, read.input.dropped
     rows, positive = table.total_rows, table.total_positive_rows
-    if not rows:
+    if not rows or sought.several is not None:
         return facts, _options_of(said)
     span = f"{table.score[0]:.6g} to {table.score[-1]:.6g}, {plural(table.distinct, 'distinct value')}"
     # Of scores on another scale, or beyond [0, 1], the column shows other numbers.

@@ -219,7 +219,7 @@ def pieces_of(fragments: Sequence[Fragment], resolved: Mapping[str, ResolvedColu
 _LIST = r"list\w*<|struct|extension|, \d+\)"
 
 # What names of columns of several classes usually begin with.
-_STARTS = ("p_", "prob_", "proba_", "probs_", "probability_")
+_STARTS = ("p_", "prob_", "proba_", "probs_", "probability_", "logit_", "logits_", "logprob_")
 
 
 def guessed_classes(fragment: Fragment, header: tuple[str, ...]) -> tuple[str, ...]:

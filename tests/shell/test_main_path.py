@@ -340,6 +340,23 @@ def test_inspect_holds_one_row_of_text_at_a_time(tmp_path: Path) -> None:
     assert peak < 1e6, "100 rows of 58 bytes for each text are 5.8 MB"
 
 
+@pytest.mark.parametrize("in_list", [True, False])
+def test_inspect_says_what_logits_of_classes_need(run: Run, tmp_path: Path, *, in_list: bool) -> None:
+    """As of a score: the command that it offers runs."""
+    logits = np.random.default_rng(3).normal(0.0, 3.0, (60, 3)).astype(np.float16)
+    columns = {f"logit_{one}": pa.array(logits[:, place]) for place, one in enumerate("abc")}
+    if in_list:
+        columns = {"logits": pa.array(list(logits), pa.list_(pa.float16()))}
+    path = tmp_path / "a.parquet"
+    labels = logits.argmax(axis=1) if in_list else np.array(list("abc"))[logits.argmax(axis=1)]
+    pq.write_table(pa.table({**columns, "target": labels}), path)
+    shown = run("inspect", path, "--json", code=0).document
+    asked = "logits" if in_list else "'logit_*'"
+    assert shown["suggestion"] == f"calibcli measure {path} --probs {asked} -y target --scale logit"
+    assert "pass --scale logit for logits" in shown["facts"]["note"]
+    run(*shlex.split(shown["suggestion"])[1:], code=0)
+
+
 def test_a_column_without_a_name_is_one_of_many(run: Run, tmp_path: Path) -> None:
     """Columns that are not read have no name in the parser, and this one none in the file."""
     (tmp_path / "a.csv").write_text("a,,score,label\n7,0.1,0.5,0\n8,0.9,0.5,1\n")

@@ -386,7 +386,7 @@ class Parser:
                 convert_options=pa_csv.ConvertOptions(
                     include_columns=list(place.values()),
                     column_types={place[name]: kind for name, kind in types.items()},
-                    null_values=MISSING,
+                    null_values=list(MISSING),
                     strings_can_be_null=not self.verbatim,
                     decimal_point=within.decimal,
                 ),
