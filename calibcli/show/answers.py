@@ -886,6 +886,10 @@ def _meaning(verdict: "Verdict") -> str:
     named = field_name(claim.measure).replace(" - baseline", " less the baseline's")
     target = _decisive(verdict)
     what = named if target is None else f"{named} {whose(target)}"
+    then = None if verdict.evidence is None else verdict.evidence.shown_then(verdict.outcome)
+    if then is not None:
+        # Rows that came later may be of another population.
+        what = f"{named} in the population of the first {plural(then, 'row')}"
     if verdict.outcome is VerdictName.INCONCLUSIVE:
         concluded = f"Nothing is concluded about {_the(what)}: {why_open(verdict)}."
     else:

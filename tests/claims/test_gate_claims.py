@@ -6,11 +6,13 @@ only on more wrong verdicts than its error rate gives with probability 1e-6.
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
+import calibcli
 from calibcli.stats.bounds.proportion import deviation_of_a_mean
 from calibcli.stats.measures.binned import mean_noise
 from calibcli.stats.measures.l2 import score_interval, t_statistic
@@ -215,6 +217,28 @@ def test_batches_may_come_in_any_order_but_by_their_labels() -> None:
     )
     assert as_they_came <= most_misses(500, 0.05)
     assert 100 <= best_first <= 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batches", ["as they came", "a grade each"])
+def test_batches_of_a_grade_each_show_an_error_of_their_own_rows_alone(batches: str, tmp_path: Path) -> None:
+    """Of 4,000 rows whose error is .03 those of one grade, off by .3 and counted first, fail .06 for good."""
+    rng, by_grade, said = generator_of("grades", batches), batches == "a grade each", []
+    for stream in range(40):
+        grade = rng.choice(4, 4_000, p=[0.1, 0.2, 0.3, 0.4])
+        score = np.array([0.7, 0.4, 0.2, 0.05])[grade]
+        label = rng.random(score.size) < score - np.where(grade == 0, 0.3, 0.0)
+        batch = grade if by_grade else rng.permutation(grade.size) % 4
+        for one in range(4):
+            kept = {"state": tmp_path / f"{stream}.json", "batch": str(one), "max_ece": 0.06}
+            report = calibcli.verify(score[batch == one], label[batch == one], **kept)
+        said.append(report.text())
+    failed = [one for one in said if one.startswith("FAIL")]
+    if by_grade:
+        assert len(failed) == len(said)
+    else:
+        assert len(failed) <= most_misses(len(said), 0.05)
+    assert not any("in the population these rows come from is above 0.06" in one for one in failed)
 
 
 @pytest.mark.slow

@@ -241,6 +241,14 @@ class Evidence(Declared):
         Change | None, ABSENT, "Since when an alarm that was raised sees a change; absent otherwise."
     ] = None
 
+    def shown_then(self, outcome: VerdictName) -> int | None:
+        """Return at how many rows a verdict of a gate was shown that all rows no longer show, or None."""
+        now, then = {
+            VerdictName.PASS: (self.log_pass, self.passed_at),
+            VerdictName.FAIL: (self.log_fail, self.failed_at),
+        }.get(outcome, (None, None))
+        return None if now is None or now >= self.threshold else then
+
 
 @dataclass(frozen=True, slots=True)
 class JudgedSegment(Declared):

@@ -520,14 +520,13 @@ def _folded(name: str | None) -> str:
 NO_ALARM = "no alarm so far, which is no proof of calibration"
 
 TWO_POPULATIONS = (
-    "the evidence was enough for a pass at one time and a fail at another: the population has changed"
+    "the evidence was enough for a pass at one time and a fail at another: the population has changed, or "
+    "batches hold different rows, such as a group each"
 )
 
 _EARLY = "no alarm is no proof of it"
 
-_INDEPENDENT = (
-    "rows are independent draws from the population that the verdict is about, however they are batched"
-)
+_INDEPENDENT = "rows are independent draws from the population that the verdict is about"
 
 _KEPT = "a FAIL is final, and a PASS stands while the estimate is at most the limit"
 
@@ -680,4 +679,6 @@ def _assumptions(state: GateState) -> tuple[str, ...]:
     looks = f"you may check after every batch; once shown, {kept}"
     by = "bins" if terms.partition.segments is None else "segments"
     frozen = f"the limit, the {by} and the method are fixed in the state file"
-    return _INDEPENDENT, HELD_OUT, what, frozen, looks
+    # An alarm speaks of the population of any rows there were.
+    batches = "however they are batched" if terms.alarm else "in batches that follow no label, score or group"
+    return f"{_INDEPENDENT}, {batches}", HELD_OUT, what, frozen, looks

@@ -105,6 +105,8 @@ def test_a_pass_once_reached_stands_while_the_estimate_is_within_the_limit() -> 
     assert verdict.reason == then
     assert verdict_of(state).reason is None
     assert f"{then[:1].upper()}{then[1:]}." in words_of(verdict)
+    assert f"in the population of the first {later.passed_at:,} rows is at most 0.05;" in words_of(verdict)
+    assert "in the population these rows come from is at most 0.05;" in words_of(verdict_of(state))
 
 
 def test_a_pass_does_not_stand_once_the_estimate_is_above_the_limit() -> None:
@@ -139,6 +141,8 @@ def test_a_fail_once_reached_stands_and_says_when_it_was_shown() -> None:
         "shown at 2,000 rows; over all 5,500 rows the lower bound is not above the limit"
     )
     assert "Shown at 2,000 rows" in words_of(verdict)
+    assert "in the population of the first 2,000 rows is above 0.05;" in words_of(verdict)
+    assert "in the population these rows come from is above 0.05;" in words_of(verdict_of(state))
 
 
 def test_both_verdicts_mean_two_populations() -> None:
