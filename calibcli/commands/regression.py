@@ -7,7 +7,7 @@ from calibcli.codec import Node, version_of
 from calibcli.commands.gathering import Gathered
 from calibcli.commands.partition import parted
 from calibcli.data.files import file_word
-from calibcli.documents.sealed import Document, in_file, read_document
+from calibcli.documents.sealed import NO_JSON, Document, in_file, read_document
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
@@ -123,6 +123,8 @@ def read_baseline(source: DocumentSource, names: Sequence[MeasureName], *, confi
         _refuse_artifact(path, tree)
         before, doubts = tree.built(lambda node: _before(path, node, names, confidence=confidence))
     except DocumentProblem as problem:
+        if problem.hint == NO_JSON:
+            problem = DocumentProblem(problem.path, problem.detail, f"{NO_JSON} A{_ORIGIN[1:]}")
         raise in_file(path, problem) from None
     return replace(before, doubts=tuple(f"{path} {one}" for one in doubts))
 

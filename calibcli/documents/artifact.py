@@ -30,7 +30,7 @@ from calibcli.codec import (
     same_length,
     version_of,
 )
-from calibcli.documents.sealed import MOST_BYTES, in_file, parse, read_document, sealed_text
+from calibcli.documents.sealed import MOST_BYTES, NO_JSON, in_file, parse, read_document, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import FitMethod, RecalibratorName, Scale
 from calibcli.options.numerals import rough_percent
@@ -515,7 +515,7 @@ def read_any_map(path: DocumentSource) -> AnyArtifact:
         found, doubts = read_document(path).built(any_map_of)
         return found.doubted(str(path), doubts)
     except DocumentProblem as problem:
-        if problem.detail.startswith("is not JSON"):
+        if problem.hint == NO_JSON:
             said = f"is no artifact ({problem.detail.removeprefix('is ')})"
             raise in_file(
                 path, DocumentProblem(problem.path, said, "name what `calibcli fit` wrote")

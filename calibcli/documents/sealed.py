@@ -261,15 +261,15 @@ def parse(content: bytes) -> Document:
         value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique)
     except UnicodeDecodeError as error:
         msg = f"is not a text file (byte {error.start} is not UTF-8)"
-        raise root.problem(msg, "this is not a calibcli document") from None
+        raise root.problem(msg, NO_JSON) from None
     except json.JSONDecodeError as error:
         raise _not_json(error, text) from None
     except RecursionError:
         msg = "is nested too deeply"
-        raise root.problem(msg, "this is not a calibcli document") from None
+        raise root.problem(msg, NO_JSON) from None
     except ValueError:  # what the reader raises for an integer of thousands of digits
         msg = "holds a number with too many digits"
-        raise root.problem(msg, "this is not a calibcli document") from None
+        raise root.problem(msg, NO_JSON) from None
     return document_of(value, text)
 
 

@@ -183,7 +183,7 @@ def test_statements_may_be_worded_differently(tmp_path: Path, fit_kind: Fit) -> 
         ),
         (b"version https://git-lfs.github.com/spec/v1\n", "is a pointer of Git LFS", "git lfs pull"),
         (b"<<<<<<< HEAD\n{}\n", "holds two documents that Git could not merge", "one of them whole"),
-        (b"PAR1\xff\xfe", "is not a text file", "not a calibcli document"),
+        (b"PAR1\xff\xfe", "is no artifact (not a text file", "name what `calibcli fit` wrote"),
         (b"[]", "is an array, should be an object", None),
         (b"3", "is 3, should be an object", None),
         (b"{}", "has no 'schema'", "calibcli fit"),

@@ -418,6 +418,11 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify weights.csv -w w --rule auroc>=0.5", "for importance weights: its", "ece, dce, smece"),
     (2, "verify weights.csv -w w --max-ece 0.02 --state s", "importance weights are no counts", "--state"),
     (3, "verify t.csv --baseline nope.json --max-regression 0.01", "", "--json -o report.json` writes"),
+    *(
+        (3, f"verify t.csv --baseline {data} --max-regression 0", words, "A baseline is what `calibcli")
+        for data, words in (("t.csv", "is not JSON"), ("lists.parquet", "is not a text file"))
+    ),
+    (3, "apply lists.parquet t.csv -o x.csv", "is no artifact (not a text file", "calibcli fit"),
     (2, "verify t.csv --baseline cal.json --max-regression 0", "cal.json: is an artifact", "--json"),
     # States.
     (2, f"{STATE} --max-dce 0.1", "nothing says how many rows", "--planned-rows"),
