@@ -162,6 +162,10 @@ class ClusterSums:
             raise InputProblem(msg, "if nearly every row is a cluster of its own, leave out --cluster")
 
 
+# Details that rest on independent rows: a cutoff, chosen by bounds, and what an interval over rows rests on.
+_OF_ROWS = ("kept", "safe", "standard_error", "costly_rows", "largest_loss", "carried_by")
+
+
 def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) -> Estimate:
     """Return an estimate with what clusters leave of it.
 
@@ -173,8 +177,7 @@ def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) 
         Liang & Zeger (1986), Biometrika 73, for the sandwich; Cameron & Miller (2015), Journal of Human
         Resources 50, for the jackknife form (CR3) and few or unequal clusters; formulas in docs/methods.md.
     """
-    # A cutoff is chosen by bounds that need independent rows.
-    details = {name: one for name, one in estimate.details.items() if not name.startswith(("kept", "safe"))}
+    details = {name: one for name, one in estimate.details.items() if not name.startswith(_OF_ROWS)}
     details["clusters"] = clusters.count
     kept = [one for one in estimate.assumptions if one not in (INDEPENDENT_ROWS, HELD_OUT)]
     none = why_none(kept)

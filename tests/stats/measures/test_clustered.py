@@ -2,6 +2,8 @@
 
 import math
 import warnings
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -22,7 +24,9 @@ from calibcli.stats.measures.clustered import (
     with_clusters,
 )
 from calibcli.stats.measures.differences import PairedSums
+from calibcli.stats.measures.regression import cox_measure
 from calibcli.stats.measures.scores import brier, log_loss
+from calibcli.stats.measures.skill import brier_skill
 from calibcli.stats.numerics import student_quantile
 from calibcli.stats.table import ScoreTable, Weighing
 
@@ -326,6 +330,17 @@ def test_exact_bounds_are_taken_away_with_the_reason() -> None:
     assert "rows are independent" not in found.assumptions
     silent = Estimate(M.LINF, 0.1, None, None, ("no interval: not known",), 400)
     assert EXACT not in with_clusters(silent, whole, confidence=0.95).assumptions
+
+
+@pytest.mark.parametrize("measure", [brier, log_loss, brier_skill, partial(cox_measure, M.COX_SLOPE)])
+def test_what_an_interval_over_rows_rests_on_goes_with_it(measure: Callable[[ScoreTable], Estimate]) -> None:
+    """A standard error over rows beside an interval over clusters would be taken for that of the clusters."""
+    key, score, label = world(10)
+    estimate = measure(ScoreTable.from_rows(score, label))
+    found = with_clusters(estimate, sums_of(key, score, label).whole(), confidence=0.95)
+    gone = {"standard_error", "costly_rows", "largest_loss", "carried_by"}
+    assert gone & set(estimate.details)
+    assert set(found.details) == set(estimate.details) - gone | {"clusters"}
 
 
 def test_difference_is_the_interval_of_the_differences() -> None:
