@@ -2,7 +2,7 @@
 
 import hashlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from calibcli.commands.gathering import RAW, Gathered
@@ -249,69 +249,58 @@ def _changed(path: str, table: Table, change: Change | None) -> Table:
     return with_scores(table, change(table.score))
 
 
+def _read_how(document: TableDocument) -> dict[str, str | tuple[str, ...] | None]:
+    """Return how rows were read when they were summarised, by the options that say so."""
+    source, how = document.input, document.how
+    return {
+        "score": source.score,
+        "label": source.label,
+        "weight": source.weight,
+        "scale": how.scale,
+        "positive": how.positive,
+        "weights-are": how.weights_are,
+        "score-map": None if how.score_map is None else phrases_said(how.score_map),
+        "where": () if source.selected is None else source.selected.where,
+    }
+
+
 def _refuse_other_columns(path: str, columns: Columns, whole: TableDocument) -> None:
     """Refuse what was said of columns unless it is what was summarised."""
-    source, how = whole.input, whole.how
-    for option, said, there in (
-        ("--score", columns.score, source.score),
-        ("--label", columns.label, source.label),
-        ("--weight", columns.weight, source.weight),
-    ):
-        if said is not None and folded(said) != folded(there or ""):
-            has = f"without a {option[2:]}" if there is None else f"of {option[2:]} {there!r}"
-            msg = f"{path} is a summary {has}, and {option} names {said!r}"
-            raise UsageProblem(msg, f"leave out {option}")
     if columns.several is not None or columns.rows != ALL_ROWS:
         msg = f"{path} is a summary: its rows can no longer be selected, or read as several classes"
         raise UsageProblem(msg, "select rows where they are summarised")
-    if columns.scale not in (None, how.scale):
-        msg = f"{path} was read with --scale {how.scale.value}, not {columns.read_as.value}"
-        # That of an artifact stands here too, where nobody said one.
-        raise UsageProblem(msg, f"pass --scale {how.scale.value}, or summarise anew")
-    if how.weights_are is not None and columns.weights_are not in (None, how.weights_are):
-        msg = f"{path} was read with --weights-are {how.weights_are.value}, not {columns.weights_are.value}"
-        raise UsageProblem(msg, "leave out --weights-are, or summarise anew")
-    if columns.score_map is not None and dict(columns.score_map) != how.score_map:
-        msg = f"{path} was read with other numbers of phrases than --score-map has"
-        raise UsageProblem(msg, "leave out --score-map, or summarise anew")
     if (columns.on_missing, columns.on_range) != (OnMissing.ERROR, OnRange.ERROR):
         msg = f"{path} is a summary: what is missing or outside [0, 1] was dealt with when it was made"
         raise UsageProblem(msg, "leave out --on-missing and --on-range")
-    if columns.positive not in (None, how.positive):
-        msg = f"{path} was read with {_positive(how)}, not --positive {columns.positive}"
-        raise UsageProblem(msg, "leave out --positive, or summarise anew")
-
-
-def _positive(how: How) -> str:
-    return "labels 0 and 1" if how.positive is None else f"--positive {how.positive}"
+    there = _read_how(whole)
+    weights_are = columns.weights_are if whole.how.weights_are else None
+    said = {
+        **{name: getattr(columns, name) for name in ("score", "label", "weight", "scale", "positive")},
+        "weights-are": weights_are,
+        "score-map": None if columns.score_map is None else phrases_said(dict(columns.score_map)),
+    }
+    for option, asked in said.items():
+        was = there[option]
+        same = folded if option in ("score", "label", "weight") else str
+        if asked is not None and (was is None or same(asked) != same(str(was))):
+            msg = f"{path} was summarised {_asked_for(option, was)}, and not {_asked_for(option, asked)}"
+            # That of an artifact stands here too, where nobody said one.
+            right = f"leave out --{option}" if was is None else f"pass --{option} {shlex.quote(str(was))}"
+            raise UsageProblem(msg, f"{right}, or summarise anew")
 
 
 def _refuse_different(first_path: str, first: TableDocument, path: str, one: TableDocument) -> None:
-    pairs: Mapping[str, tuple[object, object]] = {
-        "score": (first.input.score, one.input.score),
-        "label": (first.input.label, one.input.label),
-        "weight": (first.input.weight, one.input.weight),
-        "scale": (first.how.scale.value, one.how.scale.value),
-        "positive": (first.how.positive, one.how.positive),
-        "weights-are": (first.how.weights_are, one.how.weights_are),
-        "score-map": (phrases_said(first.how.score_map), phrases_said(one.how.score_map)),
-        "where": (_where(first), _where(one)),
-    }
-    for option, (mine, theirs) in pairs.items():
-        if mine != theirs:
-            there, here = _asked_for(option, theirs), _asked_for(option, mine)
-            here = "without" if mine in (None, ()) else here
-            msg = f"{path} was summarised {there}, {first_path} {here}"
+    theirs = _read_how(one)
+    for option, mine in _read_how(first).items():
+        if mine != theirs[option]:
+            here = _asked_for(option, mine) if mine else "without"
+            msg = f"{path} was summarised {_asked_for(option, theirs[option])}, {first_path} {here}"
             raise UsageProblem(msg, "summarise all parts with the same options")
 
 
-def _asked_for(option: str, value: object) -> str:
+def _asked_for(option: str, value: str | tuple[str, ...] | None) -> str:
     """Return that an option was said, as it is typed, or that it was not."""
-    if value in (None, ()):
+    if not value:
         return f"without --{option}"
     values = value if isinstance(value, tuple) else (value,)
     return "with " + " ".join(f"--{option} {shlex.quote(str(one))}" for one in values)
-
-
-def _where(document: TableDocument) -> tuple[str, ...]:
-    return () if document.input.selected is None else document.input.selected.where

@@ -263,24 +263,28 @@ def test_files_of_one_name_in_several_summaries_are_said(run: Run, parts: list[s
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("measure", "a.json", "-s", "other"), 2, "a summary of score 'score', and --score names 'other'"),
+        (("measure", "a.json", "-s", "other"), 2, "with --score score, and not with --score other"),
         (("measure", "a.json", "--by", "label"), 2, "without groups, clusters or other scores"),
         (("measure", "a.json", "--where", "score<1"), 2, "its rows can no longer be selected"),
         (("measure", "a.json", "--limit", "3"), 2, "its rows can no longer be selected"),
         (
             ("measure", "a.json", "--scale", "logit"),
             2,
-            "was read with --scale prob, not logit\nhint: pass --scale prob",
+            "with --scale prob, and not with --scale logit\nhint: pass --scale prob",
         ),
         (
             ("measure", "w.json", "-w", "often", "--weights-are", "importance"),
             2,
-            "was read with --weights-are frequency, not importance",
+            "with --weights-are frequency, and not with --weights-are importance",
         ),
         (("measure", "a.json", "--on-missing", "drop"), 2, "was dealt with when it was made"),
-        (("measure", "a.json", "--positive", "2"), 2, "was read with labels 0 and 1"),
+        (
+            ("measure", "a.json", "--positive", "2"),
+            2,
+            "was summarised without --positive, and not with --positive 2",
+        ),
         (("measure", "a.json", "part1.parquet"), 2, "is a summary of rows, and part1.parquet is none"),
-        (("measure", "a.json", "-w", "w"), 2, "is a summary without a weight, and --weight names 'w'"),
+        (("measure", "a.json", "-w", "w"), 2, "without --weight, and not with --weight w"),
         (("measure", "a.json", "a.json"), 3, "holds rows of a.json"),
         (("merge", "a.json", "a.json", "-o", "m.json"), 3, "holds rows of a.json"),
         (("merge", "a.json", "part1.parquet", "-o", "m.json"), 2, "is a summary of rows"),
