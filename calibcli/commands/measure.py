@@ -16,7 +16,7 @@ from calibcli.commands.partition import (
     shared_bins_notes,
     summary_of,
 )
-from calibcli.commands.reading import empty_means, read_evaluation, with_scores
+from calibcli.commands.reading import empty_means, read_evaluation, rounding_notes, with_scores
 from calibcli.commands.slices import (
     Group,
     Slices,
@@ -50,7 +50,7 @@ from calibcli.names import (
 from calibcli.options.declaring import nearest
 from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.numerals import agreeing, in_full, plural
-from calibcli.options.rows import Columns, RowRequest, memory_for, refuse_without_groups
+from calibcli.options.rows import Columns, RowRequest, refuse_without_groups
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
     IN_TABLES,
@@ -550,12 +550,6 @@ _LOST = (
     "class makes class_log_loss infinite, as finite logarithms do not"
 )
 
-_COARSE = (
-    "the distinct scores of {count:,} classes did not fit in memory: they are rounded to {size:.2g} "
-    "(bin counts and residual sums stay exact, equal-mass bins, tests and nulls do not); "
-    "--memory {memory}MiB or --exact avoids it"
-)
-
 _DEPENDENT = "with --cluster the classes are not measured one by one, nor all together"
 
 FEW = (MeasureName.ECE, MeasureName.BIAS, MeasureName.BRIER)
@@ -595,7 +589,10 @@ def with_classes(
     _refuse_lone_scores(rest, options)
     # The largest probability of a row need not be wrong where that of the right class is 0.
     table = replace(report.table, contradicting=classes.sums.contradicting)
-    report = replace(report, table=table, notes=(*report.notes, *_coarse_notes((rest, top))))
+    # Those of classes may be grids where the table of all rows is none.
+    steps = [one.table.resolution for one in (*rest.groups, *top.groups)]
+    rounded = rounding_notes(*steps, what="scores of classes")
+    report = replace(report, table=table, notes=(*report.notes, *rounded))
     requested = options.metrics.of_classes
     if requested is None:
         summed = resolved.requested.sums_to_one
@@ -629,17 +626,6 @@ def with_classes(
         if view in wanted
     )
     return replace(report, classes=ClassesReport(classes.classes, measures, shown, few, largest))
-
-
-def _coarse_notes(both: tuple[Slices, Slices]) -> tuple[str, ...]:
-    """Say that the tables of classes are grids, where that of all rows may be none."""
-    from calibcli.stats.table.classes import SCORES_FOR_ONE
-
-    sizes = [one.table.resolution for view in both for one in view.groups if one.table.kind == "grid"]
-    rest, top = (sum(one.table.total_rows for one in view.groups) for view in both)
-    memory = memory_for(max(-(-rest // SCORES_FOR_ONE), top))
-    said = _COARSE.format(count=len(both[0].groups), size=max(sizes, default=0.0), memory=memory)
-    return (said,) if sizes else ()
 
 
 def class_views(

@@ -1,7 +1,6 @@
 """Judge rows by themselves, or together with those that a state has counted."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 
 import numpy as np
 
@@ -22,10 +21,10 @@ from calibcli.commands.reading import one_label, read_evaluation, with_classes_o
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
 from calibcli.commands.scale_checks import two_classes_notes
 from calibcli.commands.slices import Group, Slices, refuse_cut_cells, sorted_groups, views_of
-from calibcli.data.files import shown_files
+from calibcli.data.files import file_word, shown_files
 from calibcli.data.tally import MOST_BRIEF_SLICES, GatherRequest
 from calibcli.documents.artifact import Artifact
-from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
+from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import (
     DEFAULT_LEAST_ROWS,
     Binning,
@@ -42,7 +41,7 @@ from calibcli.options.gating import PlanOptions, Regression, StateOptions, Verif
 from calibcli.options.measuring import MeasureOptions, Metrics, refuse_fit_rows
 from calibcli.options.numerals import in_full, plural, rough_percent
 from calibcli.options.rows import Columns, RowRequest, refuse_without_groups
-from calibcli.options.rules import Rule, claimed_once, limit_option
+from calibcli.options.rules import Rule, claimed_once
 from calibcli.reports.verify import GroupVerdicts, VerifyReport
 from calibcli.show.words import listed
 from calibcli.stats.bounds.proportion import unseen_share
@@ -76,7 +75,10 @@ def judge_rows(rows: RowRequest, options: VerifyOptions, state: StateOptions | N
 def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions | None) -> None:
     if not (options.rules or options.regression is not None or (state is not None and state.alarm)):
         msg = "no rule to verify"
-        raise UsageProblem(msg, _NO_RULE if state is None else _rule_of_state(state.path))
+        begun = (
+            "" if state is None else f"; `calibcli inspect {file_word(state.path)}` says how one was begun"
+        )
+        raise UsageProblem(msg, f"{_NO_RULE}{begun}")
     if columns.by and options.regression is not None and not options.rules:
         msg = "--by with nothing but a baseline, which is compared over all rows"
         raise UsageProblem(msg, "leave out --by, or add a rule such as --max-ece 0.02")
@@ -104,22 +106,6 @@ def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions
         left = columns.rows.options[-1]
         msg = f"--state must count every row of a batch, and --{left} leaves some out"
         raise UsageProblem(msg, "write the rows to count to a file, or select them with --where")
-
-
-def _rule_of_state(path: str) -> str:
-    """Return the hint that names the rule a state was begun with, where there is one that can be read."""
-    from calibcli.documents.state import read_state, refuse_state
-
-    with suppress(CalibcliError):
-        refuse_state(path)
-        found = read_state(path)
-        if found is not None:
-            terms = found.terms
-            limit = None if terms.limit is None else f"--{limit_option(terms.measure)} {terms.limit!r}"
-            segments = None if terms.partition.segments is None else terms.partition.segments.words
-            words = filter(None, ("--alarm" if terms.alarm else None, limit, segments))
-            return f"{path} was begun with {' '.join(words)}: ask the same"
-    return _NO_RULE
 
 
 def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:

@@ -643,11 +643,6 @@ def scores_within(memory: str) -> int:
     return max(1, round(EXACT_LIMIT * bytes_of(memory) / bytes_of(DEFAULT_MEMORY)))
 
 
-def memory_for(scores: int) -> int:
-    """Return how many MiB keep so many distinct scores exact."""
-    return -(-scores * bytes_of(DEFAULT_MEMORY) // (EXACT_LIMIT << 20)) + 1
-
-
 def bytes_of(size: str) -> int:
     """Return the number of bytes in words like "256MiB", "1G" or "4096"; K, M and G are powers of 1,024."""
     text = size.strip().upper().removesuffix("IB").removesuffix("B")

@@ -739,26 +739,11 @@ def _null_words(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
 
 def _limited(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
     """Return how many scores are so near 0 or 1 that their log odds were limited, and where that counts."""
-    limited = [one for one in measures if one.details.get("limited_rows")]
-    if not limited:
-        return []
-    from calibcli.stats.measures.smooth_ece import LIMIT
-
-    said = []
-    # smECE along a scale has a limit of its own.
-    for on_scale, near, as_what in (
-        (False, "1e-16", "with log odds of ±36.7"),
-        (True, f"{LIMIT:g}", f"as if {LIMIT:g} from it"),
-    ):
-        some = [one for one in limited if ("scale" in one.details) is on_scale]
-        rows = max((int(one.details["limited_rows"]) for one in some), default=0)
-        have, counts, they = (
-            ("row has a score", "counts", "it") if rows == 1 else ("rows have scores", "count", "they")
-        )
-        names = listed(field_name(one.name) for one in some)
-        first = f"{count(rows)} {have} within {near} of 0 or 1 and {counts} {as_what}"
-        said += [f"{first}: {they} may decide the {names}."] if some else []
-    return said
+    rows = {field_name(one.name): int(one.details.get("limited_rows", 0)) for one in measures}
+    names = listed(name for name, many in rows.items() if many)
+    most = plural(max(rows.values(), default=0), "row")
+    said = f"log odds of {most} with a score next to 0 or 1 were limited, and may decide the {names}"
+    return [f"The {said}."] if names else []
 
 
 def _named(source: InputSummary) -> str:
