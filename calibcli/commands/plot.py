@@ -46,17 +46,22 @@ def kind_meant(request: PlotRequest) -> PlotKind | None:
         kind = implied[0][1] if implied else None
     for option, meant in implied:
         if kind is not None and meant is not kind:
-            _refuse_implied(request, kind, option, meant)
+            either = _INSTEAD.get(meant, "leave out one of them")
+            named = option[2:] if option in ("--by", "--on") else "kind"
+            hint = f"{either}, or pass --kind {meant.value}"
+            _refuse(f"{option} has no effect on --kind {kind.value}", hint, named)
     if request.document is None:
         _refuse_lacking(request, kind)
-        _refuse_idle(request, kind)
     elif kind is None:
         from calibcli.commands.pictures.reliability import kind_of_document
 
         kind = kind_of_document(request.document)
-    if kind is not None:
-        _refuse_look(kind, request.look)
+    _refuse_idle(request, kind)
     return kind
+
+
+# What to do with an option that asks for another diagram than is named.
+_INSTEAD = {K.CLASSES: "name one class with --class", K.COMPARE: "make one picture for each"}
 
 
 def _implied(request: PlotRequest) -> list[tuple[str, PlotKind]]:
@@ -73,24 +78,6 @@ def _implied(request: PlotRequest) -> list[tuple[str, PlotKind]]:
     if request.columns.on and request.kind is not K.HEATMAP:
         found.append(("--on", K.SEGMENTS))
     return found
-
-
-def _refuse_implied(request: PlotRequest, kind: PlotKind, option: str, meant: PlotKind) -> NoReturn:
-    if meant is K.CLASSES and request.view is not None:
-        _refuse(
-            f"--kind {kind.value} shows one score, and --view {request.view.value} has one for each class",
-            "name one class with --class, or pass --kind classes",
-        )
-    if meant is K.COMPARE:
-        one_each = f"--kind {kind.value} draws one score"
-        _refuse(
-            one_each, "make one picture for each; --kind compare draws reliability curves together", "kind"
-        )
-    _refuse(
-        f"{option} has no effect on --kind {kind.value}",
-        f"leave out one of them, or pass --kind {meant.value}",
-        option[2:] if option in ("--by", "--on") else "kind",
-    )
 
 
 def _refuse_lacking(request: PlotRequest, kind: PlotKind | None) -> None:
@@ -111,41 +98,44 @@ def _refuse_lacking(request: PlotRequest, kind: PlotKind | None) -> None:
 
 
 def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
-    options, look = request.options, request.look
-    if request.columns.others and request.columns.by:
-        _refuse("a second --score and --by ask for different diagrams", "leave out one of them")
-    by = request.columns.by
-    refuse_without_groups(by or kind in _OF_PARTS, min_group_rows=options.least_rows != DEFAULT_LEAST_ROWS)
-    refuse_without_groups(by, sort=options.sort is not None)
-    if kind not in _OF_SEGMENTS and (idle := options_given(request.segments)):
-        _refuse(f"--{idle[0]} has no effect without segments", "name columns with --on", *idle)
-    banded = (*_WITH_BANDS, K.CLINICAL) if options.smoother is Smoother.KERNEL else _WITH_BANDS
-    for option, given, meant in (
-        ("band", look.band is not Band.POINTWISE, banded),
-        ("smoother", options.smoother is not None, (K.CLINICAL,)),
-        ("benefit", look.benefit is not Benefit.NET, (K.DECISION,)),
-        ("loss", look.loss is not None, (K.MCB_DSC,)),
-        ("threshold", bool(options.thresholds), (K.DECISION,)),
-    ):
-        if given and kind not in meant:
-            kinds = "|".join(one.value for one in meant)
+    """Refuse options that change nothing on this kind of diagram; a document refuses others by itself."""
+    options, look, by = request.options, request.look, request.columns.by
+    heeding: dict[str, tuple[bool, tuple[PlotKind | None, ...]]] = {
+        "axis": (look.axis is AxisScale.LOGIT, (None, *(one for one in K if one.facts.logit))),
+        "attributes": (look.attributes, (None, *_OF_RELIABILITY)),
+    }
+    if request.document is None:
+        if request.columns.others and by:
+            _refuse("a second --score and --by ask for different diagrams", "leave out one of them")
+        least = options.least_rows != DEFAULT_LEAST_ROWS
+        refuse_without_groups(by or kind in _OF_PARTS, min_group_rows=least)
+        refuse_without_groups(by, sort=options.sort is not None)
+        if kind not in _OF_SEGMENTS and (idle := options_given(request.segments)):
+            _refuse(f"--{idle[0]} has no effect without segments", "name columns with --on", *idle)
+        banded = (*_WITH_BANDS, K.CLINICAL) if options.smoother is Smoother.KERNEL else _WITH_BANDS
+        bare = (*_WITHOUT_INTERVALS, *(_WITH_ONE_INTERVAL if request.columns.others else ()))
+        with_bins = (None, *(one for one in K if one.facts.bins))
+        heeding |= {
+            "band": (look.band is not Band.POINTWISE, banded),
+            "smoother": (options.smoother is not None, (K.CLINICAL,)),
+            "benefit": (look.benefit is not Benefit.NET, (K.DECISION,)),
+            "loss": (look.loss is not None, (K.MCB_DSC,)),
+            "threshold": (bool(options.thresholds), (K.DECISION,)),
+            "bins": (options.bins is not None, with_bins),
+            "binning": (options.binning is not None, with_bins),
+            "confidence": (
+                "confidence" in options_given(options),
+                (None, *(one for one in K if one not in bare)),
+            ),
+        }
+    for option, (given, kinds) in heeding.items():
+        if given and kind not in kinds:
+            named = "|".join([one.value for one in kinds if one is not None][:3])
+            on = "without --kind" if kind is None else f"on --kind {kind.value}"
+            several = " of several scores" if request.columns.others else ""
             _refuse(
-                f"--{option} has no effect without --kind {kinds}",
-                f"pass {'one of them' if meant[1:] else 'it'}, or leave --{option} out",
-                option,
+                f"--{option} has no effect {on}{several}", f"leave it out, or pass --kind {named}", option
             )
-    bare = (*_WITHOUT_INTERVALS, *_WITH_ONE_INTERVAL) if request.columns.others else _WITHOUT_INTERVALS
-    if kind is not None and kind in bare and "confidence" in options_given(options):
-        several = " of several scores" if kind in _WITH_ONE_INTERVAL else ""
-        _refuse(f"--confidence has no effect on --kind {kind.value}{several}", "leave it out", "confidence")
-    if kind is not None and not kind.facts.bins:
-        for option, value in (("--bins", options.bins), ("--binning", options.binning)):
-            if value is not None:
-                _refuse(
-                    f"{option} has no effect on --kind {kind.value}, which has no bins",
-                    "leave it out, or pass --kind binned",
-                    option[2:],
-                )
 
 
 def _refuse(message: str, hint: str, *options: str) -> NoReturn:
@@ -162,18 +152,6 @@ def diagram_of(request: PlotRequest) -> Diagram:
     from calibcli.commands.pictures.reliability import event_words
 
     return replace(found, event=event_words(found.source.label, found.source.positive))
-
-
-def _refuse_look(kind: PlotKind, look: PictureOptions) -> None:
-    """Refuse another scale for axes that are not those of scores, and lines of no skill where none belong."""
-    if look.axis is AxisScale.LOGIT and not kind.facts.logit:
-        _refuse(f"--axis {look.axis.value} has no effect on --kind {kind.value}", "leave it out", "axis")
-    if look.attributes and kind not in _OF_RELIABILITY:
-        _refuse(
-            f"--attributes has no effect on --kind {kind.value}",
-            "leave it out, or pass --kind smooth or binned",
-            "attributes",
-        )
 
 
 def _attributes(diagram: Diagram) -> "Picture":
