@@ -226,6 +226,127 @@ def _mean_loss(table: Table, loss: FitLoss) -> float:
 _WITHOUT_NOISE = "The loss after is that of the curve; the noise that apply adds to each score raises it."
 
 
+@dataclass(frozen=True, slots=True)
+class _OneScore:
+    """Fits to rows of one score.
+
+    Args:
+        asked: What was gathered of them: folds, where rows of one score and label are not alike.
+        columns: As an artifact keeps them.
+    """
+
+    gathered: Gathered
+    asked: GatherRequest
+    columns: Columns
+    which: MapOptions
+    options: FitOptions
+
+    @property
+    def folds(self) -> int:
+        return self.options.folds or DEFAULT_FOLDS
+
+    @property
+    def once(self) -> FitOptions:
+        """The options of a single fit: folds are what auto compares methods by."""
+        auto = self.which.of_one_score is FitMethod.AUTO
+        return replace(self.options, folds=None) if auto else self.options
+
+    def choice(self) -> Choice | None:
+        """Return what auto chooses by all rows; None where a method was named."""
+        if self.which.of_one_score is not FitMethod.AUTO:
+            return None
+        tables, keys, column = self.gathered.tables, self.asked.fold_keys, self.columns.group
+        if column is None and not (tables[RAW].weighted and keys):
+            folds = drawn_folds(tables[RAW], self.folds, seed=self.options.seed)
+        else:
+            rounded, groups = tables[RAW].kind == "grid", self.gathered.groups
+            folds = gathered_folds(
+                [tables[key] for key in keys], column=column, groups=groups, rounded=rounded
+            )
+        candidates = tuple(self.which.candidate) or DEFAULT_CANDIDATES
+        return select(folds, candidates, options=self.options, by=bool(self.gathered.resolved.by))
+
+    def map_of(
+        self,
+        name: RecalibratorName,
+        table: Table,
+        notes: tuple[str, ...],
+        *,
+        choice: Choice | None = None,
+        rows: Rows | None = None,
+    ) -> Artifact:
+        """Fit a method to a table; `rows` are those of the table once more."""
+        recalibrator = fit_recalibrator(name, table, options=self.once, rows=rows)
+        noise = (_WITHOUT_NOISE,) if recalibrator.drawn else ()
+        record = FitRecord.of(
+            recalibrator,
+            table,
+            options=self.once.used_by(name),
+            losses=_mean_losses(table, recalibrator, self.options.loss),
+            notes=(*notes, *noise, *(() if choice is None else choice.notes)),
+            selection=None if choice is None else choice.selection,
+        )
+        columns = self.columns
+        return Artifact(
+            recalibrator,
+            record,
+            columns.read_as,
+            columns.positive,
+            score_map=_phrases(columns),
+            columns=None if columns.fitted is None else (columns.fitted,),
+        )
+
+    def members(
+        self, tables: Mapping[str, Table], choice: Choice | None
+    ) -> tuple[dict[str, Artifact], dict[str, Shared]]:
+        """Return the map of each group that is large enough, and why others share that of all rows."""
+        members: dict[str, Artifact] = {}
+        shared: dict[str, Shared] = {}
+        parts: dict[str, list[Table]] = {key: [] for key in tables}
+        if self.gathered.extras.folded is not None:
+            for (key, _), part in self.gathered.extras.folded.tables().items():
+                parts[key].append(part)
+        for key, table in tables.items():
+            reason = _too_small(table, self.which.min_group_rows)
+            if reason is not None:
+                shared[key] = Shared(table.total_rows, reason)
+                continue
+            notes = (*selection_notes(self.gathered.input), *rounding_notes(table.resolution))
+            try:
+                if choice is None:
+                    name = RecalibratorName(self.which.of_one_score)
+                    members[key] = self.map_of(name, table, notes)
+                else:
+                    members[key] = self._chosen(choice, table, notes, parts[key])
+            except InputProblem as problem:
+                msg = f"group {key!r}: {problem.message}"
+                raise InputProblem(msg, problem.hint) from problem
+        return members, shared
+
+    def _chosen(
+        self, choice: Choice, table: Table, notes: tuple[str, ...], parts: Sequence[Table]
+    ) -> Artifact:
+        """Return the map that auto gives a group: the repair chosen by all rows, or none where as good.
+
+        A group that cannot be cut into folds, and one of a map that brackets, gets the repair. Rows with
+        importance weights went to `parts`, the folds, while they were read.
+        """
+        repair = choice.repair
+        if repair is None:
+            return self.map_of(RecalibratorName.IDENTITY, table, notes)
+        own: Choice | None = None
+        if not recalibrator_class(repair).brackets:
+            with suppress(InputProblem, UsageProblem):
+                folds = (
+                    gathered_folds(parts, column=None, groups=0, rounded=False)
+                    if table.weighted
+                    else drawn_folds(table, self.folds, seed=self.options.seed)
+                )
+                own = select(folds, (repair,), options=self.options)
+        name = repair if own is None else own.selection.chosen
+        return self.map_of(name, table, notes, choice=own)
+
+
 def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple[FitReport, str]:
     """Fit a recalibrator to all rows, and one to each group where a column of groups is named."""
     columns = rows.columns
@@ -235,23 +356,17 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
         _refuse_misled(columns, options)
     if _needs_exact(which, options):
         rows = replace(rows, reading=replace(rows.reading, exact=True))
-    gather_request = _gather_request(columns, options, auto=which.of_one_score is FitMethod.AUTO)
-    gathered = read_tables(rows, replace(gather_request, sliced=(RAW,)) if grouped else gather_request)
+    asked = _gather_request(columns, options, auto=which.of_one_score is FitMethod.AUTO)
+    gathered = read_tables(rows, replace(asked, sliced=(RAW,)) if grouped else asked)
     stood_in = _columns_in(gathered, rows)
     # What was said of the columns stands in a summary, where one is read in place of files.
-    asked = gathered.resolved.requested
-    columns = replace(asked, by=(), fitted=None if stood_in is None else stood_in[0])
-    choice: Choice | None = None
-    once = options
-    if which.of_one_score is FitMethod.AUTO:
-        choice = _choice_of(
-            gathered, gather_request, columns, candidates=which.candidate, options=options, by=grouped
-        )
-        once = replace(options, folds=None)
+    columns = replace(gathered.resolved.requested, by=(), fitted=None if stood_in is None else stood_in[0])
+    fit = _OneScore(gathered, asked, columns, which, options)
+    choice = fit.choice()
     name = RecalibratorName(which.of_one_score) if choice is None else choice.selection.chosen
     table, selected = gathered.tables[RAW], selection_notes(gathered.input)
-    notes = (*read_notes(gathered), *selected, *_grid_notes(gathered, name, once))
-    whole = fit_table(name, table, columns, options=once, rows=gathered.again, notes=notes, choice=choice)
+    notes = (*read_notes(gathered), *selected, *_grid_notes(gathered, name, fit.once))
+    whole = fit.map_of(name, table, notes, choice=choice, rows=gathered.again)
     report = replace(
         _report(gathered, FitMethod(name), whole.fit),
         notes=(*whole.fit.notes, *_of_rows(gathered), *_sure(((whole, table),))),
@@ -263,7 +378,7 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
     if not grouped:
         return report, artifact_text(whole)
     tables = {key: one for (key,), one in gathered.extras.slices[RAW].tables().items()}
-    members, shared = _members(tables, gathered, columns, which, options, choice=choice)
+    members, shared = fit.members(tables, choice)
     artifact = GroupArtifact(gathered.resolved.by[0], whole, members, shared)
     through = [(members.get(key, whole), one) for key, one in tables.items()]
     groups = [
@@ -350,39 +465,6 @@ def _report(gathered: Gathered, method: FitMethod, record: FitRecord) -> FitRepo
     )
 
 
-def fit_table(
-    name: RecalibratorName,
-    table: Table,
-    columns: Columns,
-    *,
-    options: FitOptions,
-    rows: Rows | None = None,
-    notes: tuple[str, ...] = (),
-    choice: Choice | None = None,
-) -> Artifact:
-    recalibrator = fit_recalibrator(name, table, options=options, rows=rows)
-    if recalibrator.drawn:
-        notes = (*notes, _WITHOUT_NOISE)
-    if choice is not None:
-        notes = (*notes, *choice.notes)
-    record = FitRecord.of(
-        recalibrator,
-        table,
-        options=options.used_by(name),
-        losses=_mean_losses(table, recalibrator, options.loss),
-        notes=notes,
-        selection=None if choice is None else choice.selection,
-    )
-    return Artifact(
-        recalibrator,
-        record,
-        columns.read_as,
-        columns.positive,
-        score_map=_phrases(columns),
-        columns=None if columns.fitted is None else (columns.fitted,),
-    )
-
-
 def _columns_in(gathered: Gathered, rows: RowRequest) -> tuple[str, ...] | None:
     """Return the columns that the scores stood in; None where arrays were given, whose names nobody chose."""
     scores = gathered.resolved.scores
@@ -437,28 +519,6 @@ def _gather_request(columns: Columns, options: FitOptions, *, auto: bool) -> Gat
     return replace(TWICE, folds=options.folds or DEFAULT_FOLDS, seed=options.seed)
 
 
-def _choice_of(
-    gathered: Gathered,
-    gather_request: GatherRequest,
-    columns: Columns,
-    *,
-    candidates: Sequence[RecalibratorName],
-    options: FitOptions,
-    by: bool = False,
-) -> Choice:
-    table = gathered.tables[RAW]
-    if columns.group is None and not (table.weighted and gather_request.folds):
-        folds = drawn_folds(table, options.folds or DEFAULT_FOLDS, seed=options.seed)
-    else:
-        folds = gathered_folds(
-            [gathered.tables[key] for key in gather_request.fold_keys],
-            column=columns.group,
-            groups=gathered.groups,
-            rounded=table.kind == "grid",
-        )
-    return select(folds, tuple(candidates) or DEFAULT_CANDIDATES, options=options, by=by)
-
-
 def _mean_losses(table: Table, recalibrator: Recalibrator, loss: FitLoss) -> tuple[float, float]:
     """Return the mean loss on the fit rows before and after."""
     each = squared_error if loss is FitLoss.BRIER else log_error
@@ -492,72 +552,6 @@ def _refuse_misled(columns: Columns, options: FitOptions) -> None:
     if options.randomised:
         msg = "--randomised adds noise by the place of a row, and --by has a map for each group"
         raise IdleOption(msg, "leave out one of them", options=("randomised",))
-
-
-def _members(
-    tables: Mapping[str, Table],
-    gathered: Gathered,
-    columns: Columns,
-    which: MapOptions,
-    options: FitOptions,
-    *,
-    choice: Choice | None,
-) -> tuple[dict[str, Artifact], dict[str, Shared]]:
-    members: dict[str, Artifact] = {}
-    shared: dict[str, Shared] = {}
-    parts: dict[str, list[Table]] = {key: [] for key in tables}
-    if gathered.extras.folded is not None:
-        for (key, _), part in gathered.extras.folded.tables().items():
-            parts[key].append(part)
-    for key, table in tables.items():
-        reason = _too_small(table, which.min_group_rows)
-        if reason is not None:
-            shared[key] = Shared(table.total_rows, reason)
-            continue
-        notes = (*selection_notes(gathered.input), *rounding_notes(table.resolution))
-        try:
-            if choice is None:
-                name = RecalibratorName(which.of_one_score)
-                members[key] = fit_table(name, table, columns, options=options, notes=notes)
-            else:
-                members[key] = _resolved(
-                    choice, table, columns, options=options, notes=notes, parts=parts[key]
-                )
-        except InputProblem as problem:
-            msg = f"group {key!r}: {problem.message}"
-            raise InputProblem(msg, problem.hint) from problem
-    return members, shared
-
-
-def _resolved(
-    choice: Choice,
-    table: Table,
-    columns: Columns,
-    *,
-    options: FitOptions,
-    notes: tuple[str, ...],
-    parts: Sequence[Table],
-) -> Artifact:
-    """Return the map that auto gives a group: the repair chosen by all rows, or none where that is as good.
-
-    A group that cannot be cut into folds, and one of a map that brackets, gets the repair.
-
-    Args:
-        parts: The folds of a group whose rows have importance weights.
-    """
-    repair, once = choice.repair, replace(options, folds=None)
-    if repair is None:
-        return fit_table(RecalibratorName.IDENTITY, table, columns, options=once, notes=notes)
-    own: Choice | None = None
-    if not recalibrator_class(repair).brackets:
-        with suppress(InputProblem, UsageProblem):
-            if table.weighted:
-                folds = gathered_folds(parts, column=None, groups=0, rounded=False)
-            else:
-                folds = drawn_folds(table, options.folds or DEFAULT_FOLDS, seed=options.seed)
-            own = select(folds, (repair,), options=options)
-    name = repair if own is None else own.selection.chosen
-    return fit_table(name, table, columns, options=once, notes=notes, choice=own)
 
 
 def _answer(artifact: GroupArtifact) -> str | None:

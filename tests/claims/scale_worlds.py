@@ -5,14 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.commands.fit import fit_table
 from calibcli.commands.scale_checks import Seen, scale_notes
 from calibcli.data.fields import on_scale
-from calibcli.documents.artifact import Artifact
+from calibcli.documents.artifact import Artifact, FitRecord
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions
-from calibcli.options.rows import Columns
+from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import quantiles_of
 
@@ -137,7 +136,9 @@ def fitted_to(scores: Array, scale: Scale) -> Artifact:
     read = share(scores)
     few = np.unique(read)[:2]
     table = ScoreTable(few, np.full(few.size, 2), np.full(few.size, 1))
-    artifact = fit_table(RecalibratorName.INTERCEPT, table, Columns(scale=scale), options=FitOptions())
+    recalibrator = fit_recalibrator(RecalibratorName.INTERCEPT, table, options=FitOptions())
+    record = FitRecord.of(recalibrator, table, options={}, losses=(0.0, 0.0))
+    artifact = Artifact(recalibrator, record, scale, None)
     from dataclasses import replace
 
     return replace(artifact, fit=replace(artifact.fit, score_quantiles=quantiles_of(read)))

@@ -5,16 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibcli.commands.fit import fit_table
 from calibcli.commands.scale_checks import ScaleCheck
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fields import on_scale
 from calibcli.data.intake import Intake
-from calibcli.documents.artifact import Artifact
+from calibcli.documents.artifact import Artifact, FitRecord
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns
+from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import quantiles_of
 
@@ -23,11 +23,10 @@ INTAKE = Intake(ResolvedColumns(Columns(), "score", None), shown="rows.csv")
 
 def _artifact(logits: np.ndarray) -> Artifact:
     table = ScoreTable(np.array([0.2, 0.8]), np.array([5, 5]), np.array([1, 4]))
-    columns = Columns(scale=Scale.LOGIT)
-    artifact = fit_table(RecalibratorName.PLATT, table, columns, options=FitOptions())
-    return replace(
-        artifact, fit=replace(artifact.fit, score_quantiles=quantiles_of(on_scale(logits, Scale.LOGIT)))
-    )
+    recalibrator = fit_recalibrator(RecalibratorName.PLATT, table, options=FitOptions())
+    record = FitRecord.of(recalibrator, table, options={}, losses=(0.0, 0.0))
+    record = replace(record, score_quantiles=quantiles_of(on_scale(logits, Scale.LOGIT)))
+    return Artifact(recalibrator, record, Scale.LOGIT, None)
 
 
 @pytest.mark.parametrize("ordered", [False, True])
