@@ -95,8 +95,8 @@ if TYPE_CHECKING:
     from calibcli.stats.table.classes import ClassSums
 
 
-_WITH_BOUNDS = {MeasureName.ECE, MeasureName.ECE_EQUAL_MASS, MeasureName.L2}
-_INDICES = {MeasureName.ICI, MeasureName.E50, MeasureName.E90, MeasureName.EMAX}
+_WITH_BOUNDS = (MeasureName.ECE, MeasureName.ECE_EQUAL_MASS, MeasureName.L2)
+_INDICES = (MeasureName.ICI, MeasureName.E50, MeasureName.E90, MeasureName.EMAX)
 
 
 def measure_files(
@@ -115,15 +115,14 @@ def measure_files(
             msg, "add --metric marginal_l2 with --probs, or leave it out", options=("class-weights",)
         )
     measures = {*requested.metrics.measures}
-    if requested.smoother is not None and not _INDICES & measures:
-        msg = "--smoother draws the curve of ici, e50, e90 and emax, and none of them is measured"
-        raise IdleOption(msg, "add --metric ici, or leave it out", options=("smoother",))
-    if requested.power != DEFAULT_LP_POWER and MeasureName.LP not in measures:
-        msg = "--power without the metric lp"
-        raise IdleOption(msg, "add --metric lp, or leave it out", options=("power",))
-    if requested.bounds and not _WITH_BOUNDS & measures:
-        msg = "--bounds lists other bounds of ece, ece_equal_mass and l2, and none of them is measured"
-        raise IdleOption(msg, "add --metric ece, or leave it out", options=("bounds",))
+    for option, is_said, needed, does in (
+        ("smoother", requested.smoother is not None, _INDICES, "draws the curve of ici, e50, e90 and emax"),
+        ("power", requested.power != DEFAULT_LP_POWER, (MeasureName.LP,), "is that of lp"),
+        ("bounds", requested.bounds, _WITH_BOUNDS, "lists other bounds of ece, ece_equal_mass and l2"),
+    ):
+        if is_said and measures.isdisjoint(needed):
+            msg = f"--{option} {does}, which {'are' if len(needed) > 1 else 'is'} not measured"
+            raise IdleOption(msg, f"add --metric {needed[0].value}, or leave it out", options=(option,))
     if requested.top is not None and not each_class(columns):
         msg = "--top looks at all of several classes, in rows that are independent"
         raise IdleOption(msg, "name them with --probs, without --class and --cluster", options=("top",))

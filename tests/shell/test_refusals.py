@@ -261,7 +261,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
             "--power 3",
         )
     ),
-    (2, "measure t.csv --power 3", "--power without the metric lp", "--metric lp"),
+    (2, "measure t.csv --power 3", "--power is that of lp, which is not measured", "--metric lp"),
     (2, "measure t.csv -m brier --bounds", "--bounds lists other bounds of ece", "--metric ece"),
     (2, "measure t.csv --edges 0,1,0.5", "edges 0,1,0.5", "ascend from 0 to 1"),
     (2, "measure t.csv --edges 0,x,1", "edges '0,x,1'", "ascend from 0 to 1"),

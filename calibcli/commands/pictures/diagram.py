@@ -8,7 +8,7 @@ from typing import Self
 from calibcli.commands.gathering import FIT_ROWS
 from calibcli.commands.scale_checks import two_classes_notes
 from calibcli.documents.summary import is_summary
-from calibcli.errors import EmptyTable, IdleOption
+from calibcli.errors import EmptyTable, IdleOption, UsageProblem
 from calibcli.names import PlotKind, ViewName
 from calibcli.options.declaring import options_given
 from calibcli.options.measuring import MeasureOptions
@@ -84,6 +84,12 @@ class PlotRequest(RowRequest):
         """The one JSON document among the inputs, if that is what they are."""
         one = self.inputs[0] if len(self.inputs) == 1 else None
         return one if one is not None and is_json(one) and not is_summary(one) else None
+
+    def refuse_document(self, what: str) -> None:
+        """Refuse a document where it does not hold what the diagram shows."""
+        if self.document is not None:
+            msg = f"{self.document}: {what} drawn from the rows"
+            raise UsageProblem(msg, "name the files that the report was measured on")
 
     def refuse_idle(self, *, what: str) -> None:
         """Refuse options that would change nothing in a diagram of a document."""

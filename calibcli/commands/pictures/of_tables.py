@@ -25,7 +25,6 @@ from calibcli.commands.pictures.diagram import (
 from calibcli.commands.pictures.reliability import MOST, brief, group_name, refuse_panels, several_names
 from calibcli.commands.reading import read_evaluation
 from calibcli.commands.slices import Slices, gather_request_of, sorted_groups, views_of
-from calibcli.errors import UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
     Binning,
@@ -103,10 +102,7 @@ class Tables:
 
 def tables_of(request: PlotRequest) -> Tables:
     columns = request.columns
-    if request.document is not None:
-        kind = "such a picture" if request.kind is None else f"--kind {request.kind.value}"
-        msg = f"{request.document}: {kind} is drawn from the rows"
-        raise UsageProblem(msg, "name the files that the report was measured on")
+    request.refuse_document(f"--kind {(request.kind or PlotKind.ISOTONIC).value} is")
     if request.kind in _IN_PANELS:
         refuse_panels(1 + len(columns.others), "scores")
     evaluation = read_evaluation(request, gather_request_of(request))

@@ -120,9 +120,7 @@ def _caption(state: GateState, verdict: Verdict) -> tuple[str, ...]:
 
 def trend_diagram(request: diagram.PlotRequest) -> diagram.Diagram:
     columns = request.columns
-    if request.document is not None:
-        msg = f"{request.document}: a trend is drawn from the rows"
-        raise UsageProblem(msg, "name the files that the report was measured on")
+    request.refuse_document("a trend is")
     if len(columns.by) != 1:
         msg = f"--kind trend shows the groups of one column, and --by names {len(columns.by)}"
         raise UsageProblem(msg, "name the one that has an order, such as --by month")

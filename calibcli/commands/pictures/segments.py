@@ -27,9 +27,7 @@ _MOST_NAMED = 8
 
 def segments_diagram(request: PlotRequest) -> Diagram:
     heat, columns, requested = request.kind is PlotKind.HEATMAP, request.columns, request.segments
-    if request.document is not None:
-        msg = f"{request.document}: segments are drawn from the rows"
-        raise UsageProblem(msg, "name the files that the report was measured on")
+    request.refuse_document("segments are")
     if heat and len(columns.on) != 2:
         msg = f"--kind heatmap lays two columns against each other, and --on names {len(columns.on)}"
         raise UsageProblem(msg, "name two, such as --on country,device, or pass --kind segments")
