@@ -462,7 +462,7 @@ def test_certain_scores_are_noted_beside_a_slope(run: Run, tmp_path: Path) -> No
     """Their log odds are a limit, not a number, and can decide the line."""
     rows = "".join(f"{score},{label}\n" for score, label in ROWS)
     (tmp_path / "a.csv").write_text(f"score,label\n{rows}0,1\n1,1\n")
-    said = "The log odds of 2 rows with a score next to 0 or 1 were limited, and may decide the calibration slope"
+    said = "log odds of 2 rows with a score next to 0 or 1 were limited, and may decide the calibration"
     for form in ("table", "latex", "html"):
         printed = run("measure", tmp_path / "a.csv", "-m", "slope", "--format", form)
         assert " ".join(printed.out.split()).count(said) == 1, printed.out

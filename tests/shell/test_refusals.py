@@ -110,7 +110,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "measure --explain net_benefit", "no metric", "its table says what it is: `calibcli measure ..."),
     (2, "measure good.csv -m traffic_light", "no metric", "beside -m jeffreys and -m binomial"),
     (2, "plot good.csv --band simultaneous -o x.png", "--band has no effect", "leave it out"),
-    (2, f"{PLOT} --band simultaneous --kind clinical", "--band has no effect", "--kind smooth|isotonic|residual"),
+    (2, f"{PLOT} --band simultaneous --kind clinical", "--band has no effect", "--kind smooth|isotonic"),
     (2, f"{PLOT} --band simultaneous --kind residual --bins 5", "no effect on bins", "--kind isotonic"),
     (2, "plot good.csv --smoother loess -o x.png", "--smoother has no effect", "--kind clinical"),
     (2, "plot good.csv --benefit gain -o x.png", "--benefit has no effect", "--kind decision"),
@@ -227,7 +227,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, "compare good.csv -s score --reference climatology", "no column 'climatology'", "-m brier_skill"),
     (2, "measure good.csv -m E/O", "there is no metric 'E/O'", "E/O is 1 divided by the O/E ratio: -m oe"),
     (2, f"{PLOT} --kind mcb-dsc --benefit gain", "no effect on --kind mcb-dsc", "pass --kind decision"),
-    (2, f"{PLOT} -s old --kind residual", "score has no effect on --kind residual", "make one picture for each"),
+    (2, f"{PLOT} -s old --kind residual", "no effect on --kind residual", "one picture for each"),
     (2, "measure good.csv -m ece,brir", "there is no metric 'brir'", "did you mean brier"),
     (2, "measure good.csv --max-ece 0.02", "No such option", "an option of verify, plan and report"),
     (2, "measure good.csv --n_bins 10", "No such option: --n_bins", "here it is called --bins"),
@@ -724,7 +724,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "plot report.json -o out.png --bins 5 --artifact cal.json", "--artifact, --bins have no effect", ""),
     (2, "plot report.json -o out.png --loss log --benefit gain", "--benefit, --loss have no effect", ""),
     (2, "plot report.json -o out.png --kind groups --by country", "on which --by has no effect", " "),
-    (2, "plot report.json -o out.png --probs p_* --view top-label --kind smooth", "top-label has no effect", " "),
+    (2, "plot report.json -o out.png --probs p_* --view top-label --kind smooth", "has no effect", " "),
     (2, "plot report.json -o out.png -f csv", "a report, on which --input-format has no effect", ""),
     *(
         (2, f"plot report.json -o out.png {option}", f"on which {option.split('=')[0]} has no effect", "")
