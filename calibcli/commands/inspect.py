@@ -478,21 +478,21 @@ def inspect_columns(
     facts += [("found", note) for note in found.notes()]
     labelled = "label" in roles and _is_small(fragments)
     of_score = labelled and not probs and "score" in roles
+    more: Facts = []
     if of_score:
-        sought = Columns(roles["score"], roles["label"])
-        more, repair = _contents(path, sought, input_format, counted="rows" in dict(facts))
-        facts += more
+        more, repair = _contents(path, Columns(roles["score"], roles["label"]), input_format)
     # Only now: of a million columns it is as much as all that was needed before.
     kinds = kinds_as_read(first, header)
     lists = _lists_of_labels(first, roles.get("label", ""), kinds) if probs else []
     if probs and labelled and not lists:
         several = SeveralClasses(shlex.split(asking_for(probs))[1])
         more, told = _contents(path, Columns(None, roles["label"], several=several), input_format)
-        facts, repair = [*facts, *more], told or ""
+        repair = told or ""
     elif not of_score:
         label = roles["label"] if labelled and not probs else None
-        more, repair = _unread(path, label, kinds, input_format, counted="rows" in dict(facts))
-        facts += more
+        more, repair = _labels(path, label, kinds, input_format)
+    counted = "rows" in dict(facts)
+    facts += [one for one in more if not (counted and one[0] == "rows")]
     facts += [("in the path", ", ".join(partitions))] if partitions else []
     if refused := _refused(Header(header, first.shown), hint) or lists:
         facts, repair = [*facts, *refused], None
@@ -616,9 +616,12 @@ def _read(path: str, columns: Columns, form: InputFormat) -> "Gathered":
     return read_tables(rows, gather_request_of(rows))
 
 
-def _contents(
-    path: str, sought: Columns, form: InputFormat, *, counted: bool = True
-) -> tuple[Facts, str | None]:
+def _stops(path: str, problem: CalibcliError) -> str:
+    """Return why `measure` would stop, and what to do."""
+    return "; ".join(filter(None, (problem.message.removeprefix(f"{path}, "), problem.hint)))
+
+
+def _contents(path: str, sought: Columns, form: InputFormat) -> tuple[Facts, str | None]:
     """Return the range of the score and the base rate, and why `measure` would refuse the rows as they are;
     of several classes that alone.
 
@@ -636,8 +639,7 @@ def _contents(
             read = _read(path, replace(sought, **typed), form)
             break
         except CalibcliError as problem:
-            words = (problem.message.removeprefix(f"{path}, "), problem.hint)
-            refused.append("; ".join(filter(None, words)))
+            refused.append(_stops(path, problem))
             facts = [("note", f"`calibcli measure` would stop: {'. Then: '.join(refused)}")]
             offered = _offered(problem.hint)
             repairs = dict(offered)
@@ -673,8 +675,7 @@ def _contents(
         also = f"--scale {unlikely[0]} reads such numbers, too"
         facts.append(("note", f"--scale {said['scale']} is a guess: {also}"))
     facts += [("note", note) for note in read.input.notes if NO_SIGN in note]
-    found = [*([] if counted else [("rows", every)]), ("score", span), _base_rate(positive, rows)]
-    return [*found, *facts], _options_of(said)
+    return [("rows", every), ("score", span), _base_rate(positive, rows), *facts], _options_of(said)
 
 
 # The larger of two probabilities is no less.
@@ -691,49 +692,30 @@ _TEXTS = ("text", "string", "large_string")
 _NUMBERS = ("number", DECIMAL_COMMA, "whole number", "double", "float", "float64", "float32")
 
 
-def _unread(
-    path: str,
-    label: str | None,
-    kinds: Sequence[tuple[str, str]],
-    form: InputFormat,
-    *,
-    counted: bool,
-) -> tuple[Facts, str]:
-    """Return what is known of rows that were not read by score and label, and what `measure` needs to know.
-
-    That is what is wrong with a label, and that numbers have a decimal comma.
-    """
-    found = {kind for _, kind in kinds}
-    commas = DECIMAL_COMMA in found and "number" not in found
-    if commas:
-        form = replace(form, decimal=",")
-    facts, repair = ([], "") if label is None else _labels(path, label, kinds, form, counted=counted)
-    return facts, f"{repair}{' --decimal ,' * commas}"
-
-
 def _labels(
-    path: str, label: str, kinds: Sequence[tuple[str, str]], form: InputFormat, *, counted: bool
+    path: str, label: str | None, kinds: Sequence[tuple[str, str]], form: InputFormat
 ) -> tuple[Facts, str]:
     """Return the base rate where no column looks like the score: any column of numbers stands in for it.
 
-    Where `measure` would refuse the labels, why, and what it needs to be told.
+    With it come what `measure` needs to be told of labels that it would refuse, and of a decimal comma.
     """
-    for name in (name for name, kind in kinds if kind in _NUMBERS and name != label):
+    found = {kind for _, kind in kinds}
+    comma = " --decimal ," * (DECIMAL_COMMA in found and "number" not in found)
+    form = replace(form, decimal=",") if comma else form
+    for name in (name for name, kind in kinds if label and kind in _NUMBERS and name != label):
         try:
-            columns = Columns(name, label, on_range=OnRange.CLIP)
-            table = _read(path, columns, form).table
+            table = _read(path, Columns(name, label, on_range=OnRange.CLIP), form).table
         except CalibcliError as problem:
             if f"column {label!r}" not in problem.message:
                 continue
-            why = "; ".join(filter(None, (problem.message.removeprefix(f"{path}, "), problem.hint)))
-            refused = f"`calibcli measure` would stop: {why}"
+            refused = f"`calibcli measure` would stop: {_stops(path, problem)}"
             offered = _offered(problem.hint)
             unknown = [option for option, _ in offered].count("positive") > 1
             said = dict(offered) | ({"positive": "VALUE"} if unknown else {})
-            return [("note", refused)], _options_of(said)
+            return [("note", refused)], _options_of(said) + comma
         rows, positive = table.total_rows, table.total_positive_rows
-        return [*([] if counted else [("rows", f"{rows:,}")]), _base_rate(positive, rows)], ""
-    return [], ""
+        return [("rows", f"{rows:,}"), _base_rate(positive, rows)], comma
+    return [], comma
 
 
 def _lists_of_labels(first: Fragment, label: str, kinds: Sequence[tuple[str, str]]) -> Facts:
