@@ -186,42 +186,37 @@ def _levels(report: "MeasureReport") -> list[str]:
 
 def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
     named = {one.name: one for one in report.measures}
-    failed = False
-
-    def told(*names: MeasureName) -> str:
-        """Return numbers with their intervals, and what these show."""
-        nonlocal failed
-        numbers, shown = [], []
-        for name in names:
-            one = named[name]
-            numbers.append(f"{field_name(name)} {_with_ends(one)}")
-            shown += (
-                [] if not _way(one) else ["the score ranks the wrong way"] if _reversed(one) else [_way(one)]
-            )
-        failed = failed or bool(shown)
+    said, failed = list[str](), False
+    for level, names in (
+        ("Mean", (MeasureName.OE,)),
+        ("Weak", (MeasureName.CITL_LOGIT, MeasureName.COX_SLOPE)),
+    ):
+        found = [named[name] for name in names]
+        numbers = ", ".join(f"{field_name(one.name)} {_with_ends(one)}" for one in found)
+        shown = [
+            "the score ranks the wrong way" if _reversed(one) else _way(one) for one in found if _way(one)
+        ]
         # "Scores are too high on average and too extreme."
         shown[1:] = [one.removeprefix("scores are ") for one in shown[1:]]
-        return f"{', '.join(numbers)}. {capital(listed(shown)) or unshown(*names)}."
-
-    def unshown(*names: MeasureName) -> str:
-        """Return that nothing is shown, or that nothing could be."""
-        if any(named[name].interval is not None for name in names):
-            return "No error is shown"
-        return "Without an interval this cannot be decided" if report.clusters is None else "Not tested"
-
+        failed = failed or bool(shown)
+        said.append(
+            f"{level} calibration{of}: {numbers}. {capital(listed(shown)) or _unshown(report, found)}."
+        )
     ici = named[MeasureName.ICI]
-    curve = f"{field_name(ici.name)} {_with_ends(ici)}{_by_chance(ici)}"
-    mean, weak = told(MeasureName.OE), told(MeasureName.CITL_LOGIT, MeasureName.COX_SLOPE)
     # Each level implies those before it.
     few = any(one.startswith(_TOO_FEW) for one in ici.assumptions)
-    wrong = "Too few events to tell" if few else unshown(MeasureName.ICI)
+    wrong = "Too few events to tell" if few else _unshown(report, [ici])
     wrong = "Not met, because a lower level is not met" if failed else wrong
     wrong = "The flexible calibration curve departs from the diagonal" if _shows_error(ici) else wrong
-    return [
-        f"Mean calibration{of}: {mean}",
-        f"Weak calibration{of}: {weak}",
-        f"Moderate calibration{of}: {curve}. {wrong}.",
-    ]
+    curve = f"{field_name(ici.name)} {_with_ends(ici)}{_by_chance(ici)}"
+    return [*said, f"Moderate calibration{of}: {curve}. {wrong}."]
+
+
+def _unshown(report: "MeasureReport", measures: "Sequence[Estimated]") -> str:
+    """Return that nothing is shown, or that nothing could be."""
+    if any(one.interval is not None for one in measures):
+        return "No error is shown"
+    return "Without an interval this cannot be decided" if report.clusters is None else "Not tested"
 
 
 def _ranks_wrong(report: "MeasureReport") -> list[str]:
