@@ -82,6 +82,7 @@ from calibcli.stats.recalibrators.selection import (
     FoldLosses,
     Selection,
     choose,
+    too_few_for,
 )
 from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing
 from calibcli.stats.table.again import ClassBlock, ClassRowSource, Rows
@@ -173,12 +174,17 @@ def gathered_folds(tables: Sequence[Table], *, column: str | None, groups: int, 
 def select(
     folds: Folds, candidates: Sequence[RecalibratorName], *, options: FitOptions, by: bool = False
 ) -> Choice:
-    """Compare methods by their loss on rows that their fit has not seen."""
+    """Compare methods by their loss on rows that their fit has not seen.
+
+    Args:
+        candidates: Methods that were named; without any the default ones for which there are rows enough.
+    """
     requested = replace(options, folds=None)
     losses: dict[RecalibratorName, list[float]] = {
-        name: [] for name in candidates if name is not RecalibratorName.IDENTITY
+        name: [] for name in candidates or DEFAULT_CANDIDATES if name is not RecalibratorName.IDENTITY
     }
-    reasons: dict[RecalibratorName, str] = {}
+    few = {} if candidates else {name: too_few_for(name, folds.tables) for name in losses}
+    reasons = {name: reason for name, reason in few.items() if reason is not None}
     for place, fold in enumerate(folds.tables):
         rest = _rest(folds.tables, place)
         for name in [name for name in losses if name not in reasons]:
@@ -263,8 +269,8 @@ class _OneScore:
             folds = gathered_folds(
                 [tables[key] for key in keys], column=column, groups=groups, rounded=rounded
             )
-        candidates = tuple(self.which.candidate) or DEFAULT_CANDIDATES
-        return select(folds, candidates, options=self.options, by=bool(self.gathered.resolved.by))
+        by = bool(self.gathered.resolved.by)
+        return select(folds, self.which.candidate, options=self.options, by=by)
 
     def map_of(
         self,
@@ -307,7 +313,12 @@ class _OneScore:
             for (key, _), part in self.gathered.extras.folded.tables().items():
                 parts[key].append(part)
         for key, table in tables.items():
-            reason = _too_small(table, self.which.min_group_rows)
+            reason, few = _too_small(table, self.which.min_group_rows), None
+            if choice is not None and choice.repair is not None and not self.which.candidate:
+                few = too_few_for(choice.repair, (table,))
+                # What all rows need it needs; where that is nothing, it may still need something simpler.
+                if choice.selection.chosen is not RecalibratorName.IDENTITY:
+                    reason = reason or few
             if reason is not None:
                 shared[key] = Shared(table.total_rows, reason)
                 continue
@@ -317,32 +328,31 @@ class _OneScore:
                     name = RecalibratorName(self.which.of_one_score)
                     members[key] = self.map_of(name, table, notes)
                 else:
-                    members[key] = self._chosen(choice, table, notes, parts[key])
+                    members[key] = self._chosen(choice, table, notes, parts[key], few=few is not None)
             except InputProblem as problem:
                 msg = f"group {key!r}: {problem.message}"
                 raise InputProblem(msg, problem.hint) from problem
         return members, shared
 
     def _chosen(
-        self, choice: Choice, table: Table, notes: tuple[str, ...], parts: Sequence[Table]
+        self, choice: Choice, table: Table, notes: tuple[str, ...], parts: Sequence[Table], *, few: bool
     ) -> Artifact:
         """Return the map that auto gives a group: the repair chosen by all rows, or none where as good.
 
         A group that cannot be cut into folds, and one of a map that brackets, gets the repair. Rows with
-        importance weights went to `parts`, the folds, while they were read.
+        importance weights went to `parts`, the folds, while they were read. Where rows are too `few` for the
+        repair, one that they bear is chosen, or none.
         """
-        repair = choice.repair
-        if repair is None:
-            return self.map_of(RecalibratorName.IDENTITY, table, notes)
+        repair = RecalibratorName.IDENTITY if few or choice.repair is None else choice.repair
         own: Choice | None = None
-        if not recalibrator_class(repair).brackets:
+        if choice.repair is not None and not recalibrator_class(repair).brackets:
             with suppress(InputProblem, UsageProblem):
                 folds = (
                     gathered_folds(parts, column=None, groups=0, rounded=False)
                     if table.weighted
                     else drawn_folds(table, self.folds, seed=self.options.seed)
                 )
-                own = select(folds, (repair,), options=self.options)
+                own = select(folds, () if few else (repair,), options=self.options)
         name = repair if own is None else own.selection.chosen
         return self.map_of(name, table, notes, choice=own)
 

@@ -18,6 +18,7 @@ class MapFacts(NamedTuple):
         candidate: Whether auto tries it unless the user names candidates: not where few
             outputs are the point.
         exact: Whether a fit from a grid table is that of the rows behind it.
+        coefficients: How many numbers a fit chooses; a map of any shape counts as the spline does.
     """
 
     made: str = ""
@@ -26,6 +27,7 @@ class MapFacts(NamedTuple):
     base: bool = False
     candidate: bool = True
     exact: bool = False
+    coefficients: int = 5
 
     @property
     def logistic(self) -> bool:
@@ -33,8 +35,9 @@ class MapFacts(NamedTuple):
         return "loss" in self.heeds
 
 
-def _logistic(made: str, complexity: int, *heeds: str) -> MapFacts:
-    return MapFacts(made, ("loss", "smooth_targets", *heeds), complexity, base=True, exact=True)
+def _logistic(made: str, complexity: int, *heeds: str, coefficients: int) -> MapFacts:
+    every = ("loss", "smooth_targets", *heeds)
+    return MapFacts(made, every, complexity, base=True, exact=True, coefficients=coefficients)
 
 
 # fmt: off
@@ -45,14 +48,18 @@ class RecalibratorName(Known):
 
     IDENTITY = ("identity", MapFacts("logits.Identity", candidate=False, exact=True),
         "changes nothing: the score is calibrated")
-    INTERCEPT = ("intercept", _logistic("logits.Intercept", 10),
+    INTERCEPT = ("intercept", _logistic("logits.Intercept", 10, coefficients=1),
         "shifts the log odds; other base rate, few rows")
-    TEMPERATURE = ("temperature", _logistic("logits.Temperature", 20),
+    TEMPERATURE = ("temperature", _logistic("logits.Temperature", 20, coefficients=1),
         "divides the logit by T; too sure or not sure enough")
-    PLATT = "platt", _logistic("logits.Platt", 30), "a logistic curve on the logit; few rows, smooth"
-    BETA = "beta", _logistic("beta.Beta", 40, "form"), "three parameters, bends the two ends apart"
-    QUADRATIC = "quadratic", _logistic("logits.Quadratic", 50), "a parabola on the logit"
-    SPLINE = "spline", _logistic("spline.Spline", 60), "a smooth curve on the logit; some thousand rows"
+    PLATT = ("platt", _logistic("logits.Platt", 30, coefficients=2),
+        "a logistic curve on the logit; few rows, smooth")
+    BETA = ("beta", _logistic("beta.Beta", 40, "form", coefficients=3),
+        "three parameters, bends the two ends apart")
+    QUADRATIC = ("quadratic", _logistic("logits.Quadratic", 50, coefficients=3),
+        "a parabola on the logit")
+    SPLINE = ("spline", _logistic("spline.Spline", 60, coefficients=5),
+        "a smooth curve on the logit; some thousand rows")
     HISTOGRAM = ("histogram", MapFacts("histogram.Histogram", ("bins", "binning"), 80, candidate=False),
         "one probability a bin, with a finite-sample guarantee")
     SCALING_BINNING = ("scaling-binning",

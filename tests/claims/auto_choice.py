@@ -18,7 +18,6 @@ from calibcli.commands.fit import drawn_folds, select
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator
-from calibcli.stats.recalibrators.selection import DEFAULT_CANDIDATES
 from calibcli.stats.table import ScoreTable
 
 SEED, FRESH = 5, 50_000
@@ -53,7 +52,7 @@ def drawn(world: str, rows: int, place: int) -> Drawn:
     score, rate = scores(rows)
     table = ScoreTable.from_rows(score, generator.random(rows) < rate)
     options = FitOptions()
-    choice = select(drawn_folds(table, 10, seed=0), DEFAULT_CANDIDATES, options=options)
+    choice = select(drawn_folds(table, 10, seed=0), (), options=options)
     fresh, truth = scores(FRESH)
 
     def loss(after: np.ndarray) -> float:

@@ -245,6 +245,20 @@ def test_calibrated_scores_are_left_in_peace() -> None:
     assert (other.notes, other.selection.chosen, other.repair) == ((), R.PLATT, R.PLATT)
 
 
+@pytest.mark.parametrize("rarer", [1, 0])
+def test_methods_that_nobody_named_are_tried_from_ten_rows_a_coefficient_on(rarer: int) -> None:
+    """With 25 rows of the rarer label those of one and two coefficients are; what is named always is."""
+    score, rare = np.linspace(0.02, 0.6, 300), np.arange(300) % 12 == 5
+    rows = (score, rare) if rarer else (1.0 - score, ~rare)
+    folds = drawn_folds(ScoreTable.from_rows(*rows), 10, seed=0)
+    reasons = {one.method: one.reason for one in select(folds, (), options=FitOptions()).selection.trials}
+    least = dict.fromkeys(DEFAULT_CANDIDATES[3:], 50) | {R.BETA: 30, R.QUADRATIC: 30}
+    few = {name.value: f"fewer than {rows} rows of the rarer label" for name, rows in least.items()}
+    assert {name: reason for name, reason in reasons.items() if reason is not None} == few
+    (_, spline) = select(folds, [R.SPLINE], options=FitOptions()).selection.trials
+    assert spline.loss is not None
+
+
 def test_method_that_cannot_be_fitted_is_listed(tmp_path: Path) -> None:
     """Venn-Abers takes no importance weights: it is listed with the reason, and another is chosen."""
     columns = replace(ASKED, weight="w", group="g")

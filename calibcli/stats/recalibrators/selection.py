@@ -1,7 +1,7 @@
 """The choice among recalibrators by cross-validation: the simplest within one standard error of the best."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import FitLoss, RecalibratorName
 from calibcli.options.fitting import MOST_FOLDS
 from calibcli.stats.table import Floats
+from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
 # What the scores as they are stand under in the table of candidates; chosen, they are the identity.
@@ -26,8 +27,26 @@ DEFAULT_CANDIDATES = tuple(name for name in FROM_SIMPLE_TO_COMPLEX if name.facts
 # What is as simple as Platt's line is worth it sooner: half a standard error speaks against the raw scores.
 CHEAP = FROM_SIMPLE_TO_COMPLEX[: 1 + FROM_SIMPLE_TO_COMPLEX.index(RecalibratorName.PLATT)]
 _HALF = 0.5
+# Rows of the rarer label for each coefficient of a map that has several, as is usual for logistic models.
+_PER_COEFFICIENT = 10
 # Of a difference of losses, relative to them where they are above 1.
 _ROUNDING = 1e-9
+
+
+def too_few_for(name: RecalibratorName, tables: Iterable[Table]) -> str | None:
+    """Return why rows are too few for a map that nobody named, or None.
+
+    A map of several coefficients fitted to a handful of rows of the rarer label may be sure of what hardly
+    any row shows, and the few that are left out do not tell. One coefficient is always found.
+
+    References:
+        Peduzzi et al. (1996), J. Clin. Epidemiol. 49, for ten rows a coefficient.
+    """
+    coefficients = name.facts.coefficients
+    least = _PER_COEFFICIENT * coefficients if coefficients > 1 else 0
+    counts = [(one.total_rows, one.total_positive_rows) for one in tables]
+    rows, positive = map(sum, zip(*counts, strict=True))
+    return f"fewer than {least:,} rows of the rarer label" if min(positive, rows - positive) < least else None
 
 
 @dataclass(frozen=True, slots=True)
