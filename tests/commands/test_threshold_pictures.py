@@ -10,6 +10,7 @@ import pytest
 from calibcli.commands import page
 from calibcli.commands.fit import fit_files
 from calibcli.commands.measure import measure_files
+from calibcli.commands.pictures import of_tables
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.pictures.map import options_of
 from calibcli.commands.plot import diagram_of, figure_of_diagram
@@ -163,6 +164,19 @@ def test_decision_caption_says_where_the_score_is_better(tmp_path: Path) -> None
     assert isinstance(through, DecisionCurve)
     assert through.raw is not None
     np.testing.assert_allclose(np.interp(0.3, *through.raw), np.interp(0.3, curve.at, curve.value))
+
+
+def test_ends_of_many_ranges_are_rounded_as_those_of_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From 0.101 on is not from 0.1 on, where nothing is shown."""
+    monkeypatch.setattr(of_tables, "_MOST_RANGES", 0)
+    diagram = drawn(PlotKind.DECISION, write(tmp_path / "p.csv", rows=2_000))
+    curve = diagram.drawn.picture
+    assert isinstance(curve, DecisionCurve)
+    assert curve.clearly_better
+    ends = f"{curve.clearly_better[0][0]:.3g} to {curve.clearly_better[-1][1]:.3g}"
+    assert f"from {ends}, in parts" in diagram.drawn.caption[0]
 
 
 def test_decision_caption_of_a_score_that_says_nothing(tmp_path: Path) -> None:

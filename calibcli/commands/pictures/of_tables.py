@@ -363,7 +363,7 @@ def _worth_at(table: Table, curve: thresholds.DecisionCurve) -> tuple[str, ...]:
 def _spoken(ranges: Sequence[thresholds.Range]) -> str:
     """Return ranges in words; of many the first and the last end."""
     if len(ranges) > _MOST_RANGES:
-        return f"{ranges[0][0]:.2g} to {ranges[-1][1]:.2g}, in parts"
+        return f"{ranges[0][0]:.3g} to {ranges[-1][1]:.3g}, in parts"
     return " and ".join(f"{start:.3g} to {stop:.3g}" for start, stop in ranges)
 
 

@@ -140,6 +140,7 @@ class BinnedPlots:
         least, most = min(counts), max(counts)
         many = f"{most:,}" if least == most else f"{least:,} to {most:,}"
         what = ("distinct score" if atoms else "occupied bin") + ("" if most == 1 else "s")
+        what += " each" * (atoms and len(self.curves) > 1)
         where = "" if atoms else " Points stand at mean scores."
         lone = [
             one.rows.size for one in self.curves if one.rows.max(initial=0) >= NEARLY_ALL * one.total_rows > 1

@@ -14,9 +14,11 @@ from calibcli.names import AxisScale, FigureSize, PlotKind, Theme
 from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words, inches_of, printable, wrapped
+from calibcli.show.figures.reliability import BinnedPlots
 from calibcli.stats.curves import CurvePanel, CurvePanels
-from calibcli.stats.curves.reliability import ReliabilityCurve, smooth_curve
+from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
 from calibcli.stats.table import ScoreTable
+from calibcli.stats.table.bins import ATOMS
 from picture_checks import SHAPES, clashes, in_bins, rows_of, spread, texts_of
 
 WORDS = Words(
@@ -180,3 +182,11 @@ def test_a_line_is_measured_a_few_times_not_once_a_word() -> None:
     inches_of.cache_clear()
     lines = wrapped(" ".join(f"word{k}" for k in range(200)), 8.0, 6.5)
     assert inches_of.cache_info().misses <= 4 * len(lines) < 100
+
+
+def test_a_count_of_scores_is_that_of_each_panel() -> None:
+    """Of seven grades in panels of their own there are seven scores, and one in each."""
+    table = rows_of(np.full(50, 0.25), 0.2)
+    curve = binned_curve(table, bins=ATOMS)
+    assert BinnedPlots((curve, curve), 0.95).notes()[0].startswith("1 distinct score each.")
+    assert BinnedPlots((curve,), 0.95).notes()[0].startswith("1 distinct score.")
