@@ -358,9 +358,28 @@ def apply_folder(
         # A file, or an engine that gave up.
         raise _with_written(problem, len(parts)) from problem.__cause__
     COMPLETION.expect(0)
-    skipped = tuple(output for _, output in pairs if skip_existing and output in there)
-    made = found.notes(made=[output for _, output in pairs])
-    return FolderApplyReport(out_dir, tuple(parts), skipped, (*made, *unknown, *(notes if parts else ())))
+    left = [pair for pair in pairs if skip_existing and pair[1] in there]
+    skipped = tuple(output for _, output in left)
+    told = (*found.notes(made=[output for _, output in pairs]), *_changed_since(left), *unknown)
+    return FolderApplyReport(out_dir, tuple(parts), skipped, (*told, *(notes if parts else ())))
+
+
+def _changed_since(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Return which inputs were written after their outputs, which are left as they are."""
+    newer = [path for path, output in pairs if _is_newer(split_forced(path, exists=False)[0], output)]
+    if not newer:
+        return ()
+    are = f"{plural(len(newer), 'input', 'is')} newer than {'its' if len(newer) == 1 else 'their'} output"
+    first = f"{are}{'' if len(newer) == 1 else 's'}, the first {newer[0]}"
+    return (f"{first}: --force in place of --skip-existing writes all outputs again",)
+
+
+def _is_newer(path: str, output: str) -> bool:
+    if is_object(path) or is_object(output):
+        return False
+    with suppress(OSError):
+        return Path(path).stat().st_mtime_ns > Path(output).stat().st_mtime_ns
+    return False
 
 
 def _with_one_score(requested: ApplyRequest, found: Found) -> tuple[ApplyRequest, tuple[str, ...]]:

@@ -388,6 +388,10 @@ def columns_of(
             problem.hint = f"{first_of}several classes with {asking_for(probs)}"
         elif problem.hint in {None, NAME_THE_SCORE, NAME_THE_LABEL} and (within := reader.rows_within()):
             problem.hint = f"if the rows stand within {within!r}, jq -c '.[] | .[]' FILE makes a line of each"
+        elif first is not None and problem.hint is None:
+            problem.hint = (
+                "the first file has it: a pattern in quotes, such as 'preds/2024-*', names those that do"
+            )
         raise
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,6 +70,19 @@ def test_a_restart_goes_on(place: Path, capsys: pytest.CaptureFixture[str]) -> N
     )
     assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q", "--skip-existing"]) == 0
     assert gone.read_bytes() == whole
+    assert kept.stat().st_mtime_ns == before
+    capsys.readouterr()
+    for changed, said in (
+        ((), ""),
+        (("1",), "1 input is newer than its output"),
+        (("1", "2"), "2 inputs are"),
+    ):
+        for day in changed:
+            os.utime(place / f"preds/day={day}/part.parquet")
+        assert main(["apply", "cal.json", "preds", "--out-dir", "out", "--skip-existing"]) == 0
+        err = capsys.readouterr().err
+        assert (said in err) if said else ("newer" not in err)
+    assert "the first preds/day=1/part.parquet: --force" in err
     assert kept.stat().st_mtime_ns == before
 
 

@@ -481,3 +481,19 @@ def test_an_object_that_appears_is_not_replaced(store: Path, *, there: bool) -> 
     with pytest.raises(OutputProblem, match=r"s3://out.csv (appeared|was changed) while this ran"):
         write()
     assert target.read_text() == "of another"
+
+
+def test_a_column_that_later_files_lack_is_said_to_be_in_the_first(run: Run, tmp_path: Path) -> None:
+    """Which those are that have it is told by a pattern; of a column that no file has nothing is said."""
+    rows = [line.split(",") for line in ROWS.split()]
+    for day, kept in ((1, 3), (2, 2)):
+        lines = "\n".join(",".join([*row, "x" if place else "site"][:kept]) for place, row in enumerate(rows))
+        (tmp_path / f"day-{day}.csv").write_text(f"{lines}\n")
+    ran = run("measure", tmp_path, "--by", "site", code=3)
+    assert f"{tmp_path}/day-2.csv: there is no column 'site'" in ran.err
+    assert (
+        "hint: the first file has it: a pattern in quotes, such as 'preds/2024-*', names those that do"
+        in ran.err
+    )
+    run("measure", tmp_path / "day-1*", "--by", "site", "--min-group-rows", 1, code=0)
+    assert "the first file" not in run("measure", tmp_path, "--by", "nothing", code=3).err
