@@ -91,9 +91,9 @@ class CutTable:
         """The same pieces in as many times more bins as make each of two pieces of a large table."""
         count = finer_bins(self.bins)
         place = self.pieces.centre.mean(axis=0)
-        bin_of = np.where(place > 0.0, np.minimum(np.floor(place * count), count - 1.0), -1.0)
-        bin_of = np.where(place < 1.0, bin_of, count)
-        starts = np.searchsorted(bin_of, np.arange(-1.0, count + 2.0))
+        bin_of = np.searchsorted(equal_width_edges(count)[1:-1], place)
+        bin_of = np.where(place > 0.0, np.where(place < 1.0, bin_of, count), -1)
+        starts = np.searchsorted(bin_of, np.arange(-1, count + 2))
         return CutTable(self.pieces, np.clip((bin_of + 0.5) / count, 0.0, 1.0), starts)
 
     @property

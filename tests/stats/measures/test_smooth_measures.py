@@ -329,6 +329,17 @@ def test_products_from_moments_are_those_of_rows_one_by_one(slope: float, kind: 
         np.testing.assert_allclose(cut.of_bins(values), sums, rtol=1e-12, atol=1e-12)
 
 
+def test_a_score_on_an_edge_of_finer_bins_is_in_the_one_below() -> None:
+    """As of all bins, and of those that labels are drawn over; and the number next to it in the one above."""
+    thousandths = np.arange(1, 1000)
+    exact = ScoreTable.from_rows(thousandths / 1000, thousandths % 3 == 0)
+    finer = cut_table(exact, bins=14, delta=0.05).finer
+    expected = [(-(-280 * k // 1000) - 0.5) / 280 for k in thousandths.tolist()]
+    np.testing.assert_allclose(finer.middle, expected, rtol=1e-15)
+    beside = ScoreTable.from_rows(np.array([0.3, 0.1 + 0.2]), np.array([True, False]))
+    assert cut_table(beside, bins=14, delta=0.05).finer.middle.tolist() == [83.5 / 280, 84.5 / 280]
+
+
 @pytest.mark.parametrize("kind", ["exact", "grid", "weighted"])
 @pytest.mark.parametrize(("rows", "confidence"), [(1100, 0.9), (1100, 0.9999), (30_000, 0.95)])
 def test_gathered_rows_give_the_bounds_of_rows_as_they_are(
