@@ -9,7 +9,7 @@ import duckdb
 import numpy as np
 
 from calibcli.export import sql as sql_text
-from calibcli.export.formula import Score, steps
+from calibcli.export.maps import Score, steps
 from calibcli.export.sql import SqlText
 from calibcli.names import SqlDialect
 

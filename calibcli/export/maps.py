@@ -1,36 +1,22 @@
-"""A fitted map as formulas, from what a score column holds to a probability."""
+"""A fitted map as a formula, from what a score column holds: what every target writes in its own language.
+
+A formula is a graph: a part that is used twice is the same object, and targets with names for values work it
+out once. Nothing in one can fail for scores that are in range: logarithms are of positive numbers, exponents
+are limited, and no divisor is 0.
+"""
 
 import json
 import math
 from collections.abc import Callable, Mapping
-from typing import assert_never
+from enum import StrEnum
+from functools import reduce
+from operator import add
+from typing import assert_never, cast
 
 import numpy as np
 
 from calibcli.data.fields import on_scale
 from calibcli.errors import UsageProblem
-from calibcli.export.formula import (
-    LARGEST_EXPONENT,
-    Curve,
-    Formula,
-    Number,
-    Operator,
-    Pair,
-    Pieces,
-    Places,
-    Score,
-    Single,
-    Steps,
-    limited,
-    lines,
-    log,
-    logistic_of,
-    minus,
-    over,
-    plus,
-    steps,
-    times,
-)
 from calibcli.names import Scale
 from calibcli.stats.numerics import Ordinals, first_number, numbers_at, ordinals_of
 from calibcli.stats.recalibrators import Recalibrator, logits
@@ -47,6 +33,186 @@ from calibcli.stats.recalibrators.venn_abers import VennAbers
 from calibcli.stats.table import Booleans, Floats
 from calibcli.values import dataclass
 from calibcli.version import __version__
+
+# Beyond these exponents nothing changes but numbers below 1e-304.
+LARGEST_EXPONENT = 700.0
+
+
+class Operator(StrEnum):
+    """What is done to two numbers."""
+
+    PLUS = "+"
+    MINUS = "-"
+    TIMES = "*"
+    OVER = "/"
+    LEAST = "least"
+    GREATEST = "greatest"
+
+
+class Curve(StrEnum):
+    """What is done to one number."""
+
+    LOG = "log"
+    EXP = "exp"
+
+
+class _Arithmetic:
+    """What formulas are added, subtracted, multiplied and divided by, numbers too; no divisor is 0."""
+
+    __slots__ = ()
+
+    def __add__(self, other: "Formula | float") -> "Pair":
+        return _pair(Operator.PLUS, self, other)
+
+    def __radd__(self, other: float) -> "Pair":
+        return _pair(Operator.PLUS, other, self)
+
+    def __sub__(self, other: "Formula | float") -> "Pair":
+        return _pair(Operator.MINUS, self, other)
+
+    def __rsub__(self, other: float) -> "Pair":
+        return _pair(Operator.MINUS, other, self)
+
+    def __mul__(self, other: "Formula | float") -> "Pair":
+        return _pair(Operator.TIMES, self, other)
+
+    def __rmul__(self, other: float) -> "Pair":
+        return _pair(Operator.TIMES, other, self)
+
+    def __truediv__(self, other: "Formula | float") -> "Pair":
+        return _pair(Operator.OVER, self, other)
+
+    def __rtruediv__(self, other: float) -> "Pair":
+        return _pair(Operator.OVER, other, self)
+
+
+def _pair(operator: Operator, *sides: object) -> "Pair":
+    left, right = (Number(one) if isinstance(one, int | float) else cast("Formula", one) for one in sides)
+    return Pair(operator, left, right)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Score(_Arithmetic):
+    """The number of a row that is asked about: of the class at this place, 0 where there is one score."""
+
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Number(_Arithmetic):
+    """A constant."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair(_Arithmetic):
+    """Two numbers to one."""
+
+    operator: Operator
+    left: "Formula"
+    right: "Formula"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Single(_Arithmetic):
+    """One number to another."""
+
+    curve: Curve
+    of: "Formula"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces(_Arithmetic):
+    """Another formula on each part of the line; cuts ascend, and each belongs to what follows."""
+
+    of: "Formula"
+    cuts: tuple[float, ...]
+    parts: tuple["Formula", ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """Which of many intervals a number lies in; steps over the same places share one object.
+
+    Intervals begin at `starts`, strictly ascending, shape (n,). The number is not below the first.
+    """
+
+    of: "Formula"
+    starts: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps(_Arithmetic):
+    """A number for each interval."""
+
+    places: Places
+    values: Floats
+
+
+Formula = Score | Number | Pair | Single | Pieces | Steps
+
+
+def limited(of: Formula, lowest: float, highest: float) -> Formula:
+    return Pair(Operator.GREATEST, Pair(Operator.LEAST, of, Number(highest)), Number(lowest))
+
+
+def log(of: Formula) -> Formula:
+    """Of a number above 0."""
+    return Single(Curve.LOG, of)
+
+
+def exp(of: Formula) -> Formula:
+    """Return e to a power, which is limited."""
+    return Single(Curve.EXP, limited(of, -LARGEST_EXPONENT, LARGEST_EXPONENT))
+
+
+def logistic_of(of: Formula) -> Formula:
+    """Return 1 / (1 + exp(-t))."""
+    return 1.0 / (1.0 + exp(0.0 - of))
+
+
+def total(parts: list[Formula]) -> Formula:
+    """From left to right, of one or more numbers."""
+    found: Formula = reduce(add, parts)
+    return found
+
+
+def lines(of: Formula, knots: Floats, values: Floats) -> Formula:
+    """The function that is linear between knots, constant outside, within the range of its values."""
+    if knots[0] > 0.0:
+        knots, values = np.concatenate(([0.0], knots)), np.concatenate((values[:1], values))
+    rise = np.append(np.diff(values), 0.0)
+    if not rise.any():
+        return Number(float(values[0]))
+    places = Places(of, knots)
+    share = (of - Steps(places, knots)) / Steps(places, np.append(np.diff(knots), 1.0))
+    found = Steps(places, values) + share * Steps(places, rise)
+    # The last digit may be rounded past the highest value.
+    return limited(found, float(values.min()), float(values.max()))
+
+
+def steps(of: Formula, starts: Floats, values: Floats) -> Formula:
+    """Return the function that is constant on intervals, neighbours of one value made one."""
+    kept = np.concatenate(([True], values[1:] != values[:-1]))
+    if kept.sum() == 1:
+        return Number(float(values[0]))
+    return Steps(Places(of, starts[kept]), values[kept])
+
+
+def parts_of(formula: Formula) -> tuple[Formula, ...]:
+    match formula:
+        case Pair():
+            return formula.left, formula.right
+        case Single():
+            return (formula.of,)
+        case Pieces():
+            return formula.of, *formula.parts
+        case Steps():
+            return (formula.places.of,)
+        case Score() | Number():
+            return ()
+
 
 # e to less than this is less than the smallest normal number, and is taken for 0.
 LEAST_POWER = -708.0
@@ -66,15 +232,15 @@ def probability(score: Formula, scale: Scale) -> Formula:
             return score
         case Scale.LOGIT:
             # As `apply` does it, so that no digit differs where the exponential is the same.
-            below = Pair(Operator.LEAST, score, minus(Number(0.0), score))
+            below = Pair(Operator.LEAST, score, 0.0 - score)
             power = Single(Curve.EXP, Pair(Operator.GREATEST, below, Number(LEAST_POWER)))
             share = Pieces(score, (LEAST_POWER, 0.0), (Number(0.0), power, Number(1.0)))
-            return over(share, plus(Number(1.0), power))
+            return share / (1.0 + power)
         case Scale.LOGPROB:
             power = Single(Curve.EXP, limited(score, LEAST_POWER, LARGEST_EXPONENT))
             return Pieces(score, (LEAST_POWER,), (Number(0.0), power))
         case Scale.PERCENT:
-            return over(score, Number(100.0))
+            return score / 100.0
         case _:
             assert_never(scale)
 
@@ -216,20 +382,19 @@ def _logit(recalibrator: Recalibrator, score: Formula) -> Formula:  # noqa: PLR0
     z = _logit_of(score)
     match recalibrator:
         case logits.Intercept():
-            return plus(Number(recalibrator.intercept), z)
+            return recalibrator.intercept + z
         case logits.Temperature():
-            return over(z, Number(recalibrator.temperature))
+            return z / recalibrator.temperature
         case logits.Platt():
-            return plus(Number(recalibrator.intercept), times(Number(recalibrator.slope), z))
+            return recalibrator.intercept + recalibrator.slope * z
         case Beta() if recalibrator.a == recalibrator.b:
-            return plus(Number(recalibrator.c), times(Number(recalibrator.a), z))
+            return recalibrator.c + recalibrator.a * z
         case Beta():
-            low, high = log(inside), log(minus(Number(1.0), inside))
-            risen = plus(Number(recalibrator.c), times(Number(recalibrator.a), low))
-            return minus(risen, times(Number(recalibrator.b), high))
+            low, high = log(inside), log(1.0 - inside)
+            return recalibrator.c + recalibrator.a * low - recalibrator.b * high
         case logits.Quadratic():
-            slope = plus(Number(recalibrator.slope), times(Number(recalibrator.bend), z))
-            return plus(Number(recalibrator.intercept), times(slope, z))
+            slope = recalibrator.slope + recalibrator.bend * z
+            return recalibrator.intercept + slope * z
         case Spline():
             return _spline(recalibrator, z)
         case _:
@@ -239,7 +404,7 @@ def _logit(recalibrator: Recalibrator, score: Formula) -> Formula:  # noqa: PLR0
 
 def _logit_of(score: Formula) -> Formula:
     inside = _inside(score)
-    return log(over(inside, minus(Number(1.0), inside)))
+    return log(inside / (1.0 - inside))
 
 
 def _inside(score: Formula) -> Formula:
@@ -253,11 +418,11 @@ def _spline(recalibrator: Spline, z: Formula) -> Formula:
     knots, coefficients = polynomials(np.array(recalibrator.knots), np.array(recalibrator.values))
     parts = []
     for about, (level, slope, bend, turn) in zip((knots[0], *knots), coefficients.tolist(), strict=True):
-        way = minus(z, Number(about))
+        way = z - float(about)
         found: Formula = Number(slope)
         if bend or turn:
-            found = plus(found, times(way, plus(Number(bend), times(way, Number(turn)))))
-        parts.append(plus(Number(level), times(way, found)))
+            found = slope + way * (bend + way * turn)
+        parts.append(level + way * found)
     return Pieces(z, tuple(knots), tuple(parts))
 
 
@@ -287,9 +452,8 @@ def _shifted(formula: Formula, shift: Shift) -> Formula:
             one, other = formula.value * ones, (1.0 - formula.value) * zeros
             return Number(one / (one + other))
         case _:
-            share = times(formula, Number(ones))
-            rest = times(minus(Number(1.0), formula), Number(zeros))
-            return over(share, plus(share, rest))
+            share = formula * ones
+            return share / (share + (1.0 - formula) * zeros)
 
 
 def formula_of_segments(found: SegmentMap, *, scale: Scale) -> Formula:
@@ -298,8 +462,7 @@ def formula_of_segments(found: SegmentMap, *, scale: Scale) -> Formula:
     if found.strength is None:
         return before
     z = _logit_of(before)
-    bent = times(Score(2), minus(z, Number(found.centre)))
-    return logistic_of(plus(z, plus(Score(1), bent)))
+    return logistic_of(z + (Score(1) + Score(2) * (z - found.centre)))
 
 
 @dataclass(frozen=True, slots=True)

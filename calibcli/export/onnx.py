@@ -8,19 +8,23 @@ import numpy as np
 
 from calibcli.data.faults import SUM_TOLERANCE
 from calibcli.errors import UsageProblem
-from calibcli.export.formula import (
+from calibcli.export.maps import (
     Curve,
     Formula,
     Number,
     Operator,
+    Origin,
     Pair,
     Pieces,
     Places,
     Score,
+    Shift,
     Single,
     Steps,
+    formulas_of,
+    formulas_on,
+    range_of,
 )
-from calibcli.export.maps import Origin, Shift, formulas_of, formulas_on, range_of
 from calibcli.names import OutputSum, Scale
 from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.classes import ClassRecalibrator

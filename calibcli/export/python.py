@@ -12,26 +12,24 @@ from typing import assert_never
 import numpy as np
 
 from calibcli.errors import UsageProblem
-from calibcli.export.formula import (
+from calibcli.export.maps import (
     Curve,
     Formula,
+    GroupMaps,
     Number,
     Operator,
+    Origin,
     Pair,
     Pieces,
     Places,
     Score,
+    Shift,
     Single,
     Steps,
-    parts_of,
-)
-from calibcli.export.maps import (
-    GroupMaps,
-    Origin,
-    Shift,
     formula_of_segments,
     formulas_of,
     formulas_on,
+    parts_of,
     range_of,
 )
 from calibcli.names import MISSING, OnUnseen, OutputSum

@@ -26,7 +26,7 @@ from calibcli.export.dialects import (
     translated,
     translated_name,
 )
-from calibcli.export.formula import Formula, Number, Operator, Pair, Pieces, Places, Score, Single, Steps
+from calibcli.export.maps import Formula, Number, Operator, Pair, Pieces, Places, Score, Single, Steps
 from calibcli.names import MISSING, Scale, SqlDialect
 from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.segments import SegmentColumn, SegmentMap, SegmentTerm

@@ -11,26 +11,26 @@ from calibcli.data.faults import SUM_TOLERANCE
 from calibcli.errors import UsageProblem
 from calibcli.export import sql
 from calibcli.export.dialects import LEAST, SPELLINGS, Lists, TooLong, number, string
-from calibcli.export.formula import (
+from calibcli.export.maps import (
     LARGEST_EXPONENT,
+    LEAST_POWER,
     Formula,
     Number,
     Operator,
+    Origin,
     Pair,
     Pieces,
     Score,
     Single,
     Steps,
     exp,
+    formulas_of,
     log,
-    minus,
-    over,
     parts_of,
-    plus,
-    times,
+    probability,
+    range_of,
     total,
 )
-from calibcli.export.maps import LEAST_POWER, Origin, formulas_of, probability, range_of
 from calibcli.names import OutputSum, Scale, SqlDialect
 from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.classes.linear import Linear
@@ -146,7 +146,7 @@ def _probabilities(count: int, scale: Scale) -> list[Formula]:
     # Whose logit is farther than exponents go below another has nothing; powers may be off by a millionth.
     none = math.exp(LARGEST_EXPONENT - 1e-6)
     sums = _sums_of_powers(list(scores))
-    return [Pieces(one, (none,), (over(Number(1.0), one), Number(0.0))) for one in sums]
+    return [Pieces(one, (none,), (1.0 / one, Number(0.0))) for one in sums]
 
 
 def _formulas(recalibrator: ClassRecalibrator, before: list[Formula]) -> list[Formula]:
@@ -158,18 +158,17 @@ def _formulas(recalibrator: ClassRecalibrator, before: list[Formula]) -> list[Fo
     whole, nothing = total(after), total(before)
     # Where every map says 0 the row stays as it was.
     return [
-        Pieces(whole, (LEAST,), (over(one, nothing), over(new, whole)))
-        for one, new in zip(before, after, strict=True)
+        Pieces(whole, (LEAST,), (one / nothing, new / whole)) for one, new in zip(before, after, strict=True)
     ]
 
 
 def _softmax(logits: list[Formula]) -> list[Formula]:
     """Return 1 / sum_j exp(t_j - t_k) for each k: no largest is needed, since exponents are limited."""
-    return [over(Number(1.0), one) for one in _sums_of_powers(logits)]
+    return [1.0 / one for one in _sums_of_powers(logits)]
 
 
 def _sums_of_powers(logits: list[Formula]) -> list[Formula]:
-    return [total([exp(minus(other, one)) for other in logits]) for one in logits]
+    return [total([exp(other - one) for other in logits]) for one in logits]
 
 
 def _logits(recalibrator: ClassRecalibrator, before: list[Formula]) -> list[Formula]:
@@ -178,15 +177,14 @@ def _logits(recalibrator: ClassRecalibrator, before: list[Formula]) -> list[Form
         raise UsageProblem(msg, "use `calibcli apply`")
     logs = [log(Pair(Operator.GREATEST, one, Number(recalibrator.least))) for one in before]
     if isinstance(recalibrator, ClassTemperature):
-        return [over(one, Number(recalibrator.temperature)) for one in logs]
+        return [one / recalibrator.temperature for one in logs]
     weight, found = recalibrator.weight, []
     for place, intercept in enumerate(recalibrator.intercept.tolist()):
         if weight.ndim == 1:
-            slope = times(Number(float(weight[place])), logs[place])
+            slope: Formula = float(weight[place]) * logs[place]
         else:
-            row = weight[place].tolist()
-            slope = total([times(Number(w), one) for w, one in zip(row, logs, strict=True)])
-        found.append(plus(slope, Number(intercept)))
+            slope = total([w * one for w, one in zip(weight[place].tolist(), logs, strict=True)])
+        found.append(slope + intercept)
     return found
 
 
@@ -199,7 +197,7 @@ def _valid_row(text: sql.SqlText, before: list[Formula], scale: Scale) -> str:
     inside = _in_range(text, scale)
     if scale is Scale.LOGIT:
         return inside
-    off = text.of(minus(total(before), Number(1.0)))
+    off = text.of(total(before) - 1.0)
     return f"{inside} AND ABS({off}) <= {number(SUM_TOLERANCE, text.dialect)}"
 
 
@@ -272,7 +270,7 @@ def _opened(formula: Formula, numbers: list[float]) -> tuple[Hashable, Formula]:
         case Pair(operator=Operator.OVER, left=left, right=Number(value=value) as right):
             # How a quotient is written depends on what divides.
             shape, opened = _opened(left, numbers)
-            return ("over", value, shape), over(opened, right)
+            return ("over", value, shape), opened / right
         case Pair(operator=operator, left=left, right=right):
             (first, left), (second, right) = _opened(left, numbers), _opened(right, numbers)
             return (operator, first, second), Pair(operator, left, right)
@@ -618,7 +616,7 @@ def _top_label(recalibrator: TopLabel, before: _Numbers) -> _Numbers:
     whole = rest.one(rest.total)
 
     def share(of: str) -> str:
-        return stages.texts([times(over(Score(0), Score(1)), Score(2))], [of, whole, left])[0]
+        return stages.texts([Score(0) / Score(1) * Score(2)], [of, whole, left])[0]
 
     above = f"{share(rest.one(rest.largest))} > {most}"
     enough = f"{confidence} * {stages.number(count)} >= {one}"

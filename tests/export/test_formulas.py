@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from calibcli.data.fields import on_scale
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.export import maps
-from calibcli.export.formula import Number, Score, Steps, lines, steps
+from calibcli.export.maps import Number, Score, Steps, lines, steps
 from calibcli.names import RecalibratorName, Scale
 from calibcli.options.fitting import BASES, FitOptions
 from calibcli.stats.numerics import numbers_at, ordinals_of
