@@ -133,7 +133,7 @@ def _left(beyond: float, price: Callable[[float], float], digits: float) -> floa
 
 
 def dce_rows_needed(
-    table: Table, rule: Rule, claim: Claim, ground: Ground, *, value: float, upper: float
+    table: Table, rule: Rule, claim: Claim, *, ground: Ground, value: float, width: float
 ) -> RowsNeeded:
     """Extrapolate from the estimate, less that of calibrated labels; for a fail it is a guess."""
     from calibcli.stats.gates.plan import as_likely_as_not, population_like, shifted
@@ -148,7 +148,7 @@ def dce_rows_needed(
     return promise(
         claim,
         error,
-        width=2.0 * (upper - value),
+        width=width,
         rows=table.total_rows,
         best=as_likely_as_not(rule, ground, calibrated),
         ground=ground,
@@ -169,6 +169,7 @@ def dce_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     upper = None if found.interval is None else found.interval.upper
     level, tilt = dictionary(table, delta=at_lower)
     lower = max(level, tilt / 3.0)
+    needed = partial(dce_rows_needed, table, rule, ground=ground, value=found.value)
     bounds = Bounds(
         found.value,
         lower,
@@ -184,8 +185,6 @@ def dce_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
             ONE_LOOK,
         ),
         f"{found.details['bins']} equal-width bins, by the number of rows",
-        needed=None
-        if upper is None
-        else lambda claim: dce_rows_needed(table, rule, claim, ground, value=found.value, upper=upper),
+        needed=None if upper is None else partial(needed, width=2.0 * (upper - found.value)),
     )
     return bounds.verdict(table, claim, ground)

@@ -1,6 +1,7 @@
 """Is the l2 error of a few-valued score at most eps? Bounds that hold for any rows, delta on each side."""
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def few_rows_needed(
     claim: Claim,
     *,
     ground: Ground,
-    ends: tuple[float, float],
+    width: float,
     errors: Floats,
     error: float,
 ) -> RowsNeeded:
@@ -37,7 +38,7 @@ def few_rows_needed(
     return promise(
         claim,
         error,
-        width=ends[1] - ends[0],
+        width=width,
         rows=table.total_rows,
         best=best,
         ground=ground,
@@ -82,6 +83,8 @@ def linf_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     unseen = _unseen(table, ground.outputs)
     upper = None if unseen else float(farthest(sums, delta=at_upper)[1].max())
     errors = _beyond_noise(sums)
+    error = float(np.abs(errors).max())
+    needed = partial(few_rows_needed, table, rule, ground=ground, errors=errors, error=error)
     found = Bounds(
         float(np.abs(sums.residual[some] / sums.weight[some]).max()),
         lower,
@@ -90,17 +93,7 @@ def linf_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         Target.FIXED_DESIGN if ground.outputs is None else Target.POPULATION,
         (INDEPENDENT_ROWS, HELD_OUT, _SEEN_VALUES if ground.outputs is None else _EVERY_OUTPUT, ONE_LOOK),
         ground.bins.described,
-        needed=None
-        if upper is None
-        else lambda claim: few_rows_needed(
-            table,
-            rule,
-            claim,
-            ground=ground,
-            ends=(lower, upper),
-            errors=errors,
-            error=float(np.abs(errors).max()),
-        ),
+        needed=None if upper is None else partial(needed, width=upper - lower),
     )
     verdict = found.verdict(table, claim, ground)
     if unseen and verdict.reason is None and verdict.outcome is VerdictName.INCONCLUSIVE:
@@ -181,7 +174,8 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     share = unseen_share(sums.rows[sums.occupied], delta=ground.delta) if ground.outputs is None else None
     t, biased = l2.t_statistic(sums), l2.l2_squared_plug_in(sums)
     kept = math.sqrt(t / biased) if t > 0.0 else 0.0
-    gap = sums.residual[sums.occupied] / sums.weight[sums.occupied]
+    gap, error = sums.residual[sums.occupied] / sums.weight[sums.occupied], kept * math.sqrt(biased)
+    needed = partial(few_rows_needed, table, rule, ground=ground, errors=kept * gap, error=error)
     found = Bounds(
         math.sqrt(max(l2.t_statistic(sums), 0.0)) if l2.pairs_in(sums).any() else math.nan,
         lower,
@@ -190,15 +184,7 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         Target.FIXED_DESIGN,
         _ASSUMPTIONS,
         ground.bins.described,
-        needed=lambda claim: few_rows_needed(
-            table,
-            rule,
-            claim,
-            ground=ground,
-            ends=(lower, upper),
-            errors=kept * gap,
-            error=kept * math.sqrt(biased),
-        ),
+        needed=partial(needed, width=upper - lower),
     )
     return of_seen(found.verdict(table, claim, ground), sums, share)
 

@@ -39,6 +39,7 @@ from calibcli.stats.measures.segments import (
     in_probability,
     in_segment,
     joint,
+    key_of,
     rows_of,
     segments_of,
     subset,
@@ -290,15 +291,11 @@ def sizes_of(some: Segments, at_lower: float, at_upper: float) -> tuple[Floats, 
 
 
 def sizes_above(some: Segments, delta: float) -> Floats:
-    if not some.size:
-        return np.zeros(0)
     wide = bias_bounds(some, delta=min(delta, MOST_DELTA))
     return np.maximum(0.0, np.maximum(wide.lower, -wide.upper))
 
 
 def sizes_below(some: Segments, delta: float) -> Floats:
-    if not some.size:
-        return np.zeros(0)
     close = bias_bounds(some, delta=min(delta, MOST_DELTA))
     return np.maximum(close.upper, -close.lower)
 
@@ -522,13 +519,7 @@ def _memberships(level: Integers, segments: FrozenSegments) -> "list[tuple[Integ
     for which in np.unique(told, axis=0):
         alike = np.flatnonzero((told == which).all(axis=1))
         own = np.flatnonzero(which).tolist()
-        sizes = tuple(segments.sizes[k] for k in own)
-        known, code = (
-            np.ravel_multi_index(tuple(one[k] for k in own), sizes)
-            if own
-            else np.zeros(one.shape[1], np.int64)
-            for one in (wanted[alike].T, level)
-        )
+        known, code = (key_of(segments.sizes, one, own) for one in (wanted[alike].T, level))
         order = np.argsort(known)
         near = np.minimum(np.searchsorted(known[order], code), known.size - 1)
         inside = np.flatnonzero(known[order][near] == code)

@@ -20,7 +20,7 @@ from calibcli.stats.bounds.proportion import rate_bounds, sum_margin
 from calibcli.stats.bounds.resampling import DrawCells, calibrated_positives, range_tail
 from calibcli.stats.measures.if_calibrated import DRAWS
 from calibcli.stats.numerics import crossing, normal_quantile, stream
-from calibcli.stats.table import Booleans, Floats, Integers, Whole, narrow, numbered
+from calibcli.stats.table import Booleans, Floats, Indices, Integers, Whole, narrow, numbered, run_starts
 from calibcli.stats.table.crossed import CrossedCells, segments_within, sets_of_columns
 from calibcli.stats.table.sliced import KeyedSums
 from calibcli.values import dataclass, replace
@@ -248,7 +248,7 @@ def rows_of(entries: Crossed, found: Segments, some: Booleans) -> int:
     for which in np.unique(told[some], axis=0):
         columns = np.flatnonzero(which).tolist()
         alike = found.level[some & (told == which).all(axis=1)]
-        inside |= np.isin(_key(entries.sizes, levels, columns), _key(entries.sizes, alike.T, columns))
+        inside |= np.isin(key_of(entries.sizes, levels, columns), key_of(entries.sizes, alike.T, columns))
     return int(rows[inside].sum())
 
 
@@ -292,7 +292,7 @@ def _crossed(every: Crossed, chosen: Sequence[int]) -> Segments:
     )
 
 
-def _key(sizes: Sequence[int], levels: Whole, columns: Sequence[int]) -> Integers:
+def key_of(sizes: Sequence[int], levels: Whole, columns: Sequence[int]) -> Integers:
     """Return one number for levels of some columns, shape (n,), of those of all, shape (n_columns, n)."""
     if not columns:
         return np.zeros(levels.shape[1], np.int64)
@@ -302,7 +302,7 @@ def _key(sizes: Sequence[int], levels: Whole, columns: Sequence[int]) -> Integer
 
 def _codes(entries: Entries, columns: Sequence[int]) -> tuple[Whole, Integers]:
     """Return the segment of each combination by some columns, by its place, and a combination of each."""
-    key = _key(entries.sizes, entries.levels, columns)
+    key = key_of(entries.sizes, entries.levels, columns)
     _, first, place = np.unique(key, return_index=True, return_inverse=True)
     return narrow(place.reshape(-1)), first
 
@@ -311,8 +311,7 @@ def _apart(code: Whole) -> tuple[Integers, Integers]:
     """Return the order that sorts by segment, those of one as they come, and where segments begin."""
     # Eight and sixteen bits are sorted by radix.
     order = np.argsort(code, kind="stable")
-    apart = code[order]
-    return order, np.flatnonzero(np.concatenate(([True], apart[1:] != apart[:-1])))
+    return order, run_starts(code[order])
 
 
 def _over(size: Floats, unit: Floats) -> Floats:
@@ -572,7 +571,7 @@ class ByCells:
         entries, shape = self._entries, tuple(self.sizes[column] for column in columns)
         if isinstance(entries, InCells):
             return entries.cells.table(what, columns)
-        place = _key(entries.sizes, entries.levels, columns) * self._many
+        place = key_of(entries.sizes, entries.levels, columns) * self._many
         found = _added(
             place.take(entries.leaf) + self._cell, getattr(entries, what), math.prod(shape) * self._many
         )
@@ -642,12 +641,17 @@ def _numbers(width: Floats) -> Floats:
 
 def _cells(rows: Whole, at: Floats, most: int) -> Whole:
     """Return cells of about as much of all each, equal scores in one."""
-    last = np.flatnonzero(np.concatenate((at[1:] != at[:-1], [True])))
+    last = _last_of_each(at)
     # Whole numbers, so that the order of equal scores plays no part.
     many = np.diff(np.cumsum(rows, dtype=np.int64)[last], prepend=0)
     number = _numbers(most * _shares(many, at[last]))
     cell = np.cumsum(np.diff(number, prepend=number[0]) > 0, dtype=np.int64)
     return np.repeat(narrow(cell), np.diff(last, prepend=-1))
+
+
+def _last_of_each(at: Floats) -> Indices:
+    """Return the places of the last of each run of equal values; there are some."""
+    return np.append(run_starts(at)[1:], at.size) - 1
 
 
 def in_segment(entries: Entries, level: Level) -> Booleans:
@@ -723,8 +727,7 @@ def _ends(entries: Entries, leaves: Booleans) -> tuple[tuple[float, int], tuple[
         steps = np.cumsum(entries.residual[start:stop].take(inside)) + path
         path = float(steps[-1])
         if entries.tied:
-            at = entries.at[start:stop][inside]
-            last = np.flatnonzero(np.concatenate((at[1:] != at[:-1], [True])))
+            last = _last_of_each(entries.at[start:stop][inside])
             steps, inside = steps[last], inside[last]
         for value, place in (
             (float(steps[one]), int(inside[one])) for one in (steps.argmin(), steps.argmax())
