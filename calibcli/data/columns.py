@@ -251,8 +251,8 @@ def fitting_scores(columns: Columns, kinds: Mapping[str, str], header: Header) -
     label = columns.label
     with suppress(InputProblem):
         label = header.wide.named_or_usual(label, "label")
-    single = (label, columns.weight, columns.group, columns.cluster, columns.identity)
-    roles = {name for name in (*single, *columns.by, *columns.on) if name is not None}
+    single = _named(label, columns.weight, columns.group, columns.cluster, columns.identity)
+    roles = {*single, *columns.by, *columns.on}
     found: list[str] = []
     left_out: dict[str, str] = {}
     patterns: dict[str, tuple[str, ...]] = {}
@@ -456,6 +456,10 @@ def refuse_two_roles(resolved: "ResolvedColumns") -> None:
     raise UsageProblem(msg, f"name another column with {', '.join(options[:-1])} or {options[-1]}")
 
 
+def _named(*names: str | None) -> tuple[str, ...]:
+    return tuple(name for name in names if name is not None)
+
+
 @dataclass(frozen=True, slots=True)
 class ResolvedColumns:
     """The columns of one file, by the names in its header.
@@ -519,9 +523,8 @@ class ResolvedColumns:
     @property
     def roles(self) -> tuple[str, ...]:
         """The columns that are something, once for each thing that they are."""
-        single = (self.label, self.weight, self.group, self.cluster)
-        told = (*self.by, *self.on, *self.identity)
-        return (*self.scores, *(name for name in single if name is not None), *told)
+        single = _named(self.label, self.weight, self.group, self.cluster)
+        return (*self.scores, *single, *self.by, *self.on, *self.identity)
 
     @property
     def shown_identity(self) -> str:
@@ -559,23 +562,21 @@ class ResolvedColumns:
     @property
     def numbers(self) -> tuple[str, ...]:
         """The columns of numbers: weights, and scores that are no words."""
-        scores = () if self.requested.takes_texts else self.scores
-        return scores if self.weight is None else (*scores, self.weight)
+        return (*(() if self.requested.takes_texts else self.scores), *_named(self.weight))
 
     @property
     def words(self) -> tuple[str, ...]:
         """The columns that are seen as text of few different values."""
-        single = (self.label, self.group, self.cluster)
+        single = _named(self.label, self.group, self.cluster)
         scores = self.scores if self.requested.in_words else ()
         by = (name for name in self.by if name not in self.numbers)
-        return (*scores, *(name for name in single if name is not None), *by, *self.on, *self._looked_at)
+        return (*scores, *single, *by, *self.on, *self._looked_at)
 
     @property
     def telling(self) -> tuple[str, ...]:
         """The columns that tell rows or groups apart."""
-        single = (self.group, self.cluster)
-        several = (*self.identity, *self.members, *self.by, *self.on)
-        return tuple(dict.fromkeys((*(name for name in single if name is not None), *several)))
+        single = _named(self.group, self.cluster)
+        return tuple(dict.fromkeys((*single, *self.identity, *self.members, *self.by, *self.on)))
 
     @property
     def other_than_fitted(self) -> tuple[str, ...]:

@@ -118,8 +118,7 @@ def smoothed(table: Table, *, smoother: Smoother, confidence: float) -> tuple[Fl
 def _fitted(table: Table, smoother: Smoother, *, confidence: float, band: Band = Band.POINTWISE) -> "_Fit":
     score = table.score[table.weight > 0.0]
     if np.unique(score).size <= _FEWEST:
-        nothing = np.full_like(score, math.nan)
-        return _Fit(score, nothing, nothing, nothing, "none between so few scores", "no band")
+        return _Fit.bare(score, "none between so few scores", "no band")
     if smoother is Smoother.KERNEL:
         return _by_kernel(table, confidence=confidence, band=band)
     return _CURVES[smoother](table, confidence=confidence)
@@ -133,6 +132,12 @@ class _Fit:
     upper: Floats
     how: str
     band: str
+
+    @classmethod
+    def bare(cls, at: Floats, how: str, band: str, rate: Floats | None = None) -> "_Fit":
+        """Return a fit without a band, or without even a curve."""
+        nothing = np.full_like(at, math.nan)
+        return cls(at, nothing if rate is None else rate, nothing, nothing, how, band)
 
 
 # Between so many scores a curve would show rates of scores that no row has.
@@ -155,14 +160,12 @@ def _by_spline(table: Table, *, confidence: float) -> _Fit:
     x, inside = family.features(at), family.features(table.score)
     found = nearest_fit(family, points)
     if found is None:
-        nothing = np.full_like(at, math.nan)
-        return _Fit(at, nothing, nothing, nothing, "no spline: no curve is the best", "no band")
+        return _Fit.bare(at, "no spline: no curve is the best", "no band")
     coefficients = np.array(found[0].coefficients)
     odds, rate = coefficients @ x, logistic(coefficients @ inside)
     how = f"restricted cubic spline of the log odds, {max(len(knots), 1)} knots"
     if table.weighted:
-        nothing = np.full_like(at, math.nan)
-        return _Fit(at, logistic(odds), nothing, nothing, how, reliability.NO_WEIGHTED_BAND)
+        return _Fit.bare(at, how, reliability.NO_WEIGHTED_BAND, logistic(odds))
     information = (inside * (table.weight * rate * (1.0 - rate))) @ inside.T
     half = normal_quantile(0.5 + 0.5 * confidence) * np.sqrt(
         np.maximum(np.sum(x * (np.linalg.pinv(information, hermitian=True) @ x), axis=0), 0.0)
@@ -215,9 +218,8 @@ def _by_loess(table: Table, *, confidence: float) -> _Fit:
     how = f"local regression (loess), degree 2, span {SPAN:g}"
     events = float(table.positive.sum())
     if table.weighted or min(events, total - events) < _LEAST_EVENTS:
-        nothing = np.full_like(at, math.nan)
         reason = reliability.NO_WEIGHTED_BAND if table.weighted else _FEW_EVENTS
-        return _Fit(at, rate, nothing, nothing, how, reason)
+        return _Fit.bare(at, how, reason, rate)
     chance = (rate * like + 2.0) / (like + 4.0)
     # Shares are made anew, as all of them at once would fill the memory.
     for place, centre in enumerate(at.tolist()):

@@ -182,9 +182,8 @@ def limits_of(extent: Extent, scale: AxisScale = AxisScale.LINEAR) -> Limits:
     least, most = extent.reach or (1.0, 0.0)
     if max(float(score[-1]), most) - min(float(score[0]), least) > _ZOOM_BELOW:
         return Limits()
-    reached = np.cumsum(mass) / mass.sum()
-    first, last = np.searchsorted(reached, [_STRAY, 1.0 - _STRAY])
-    x = _closer(min(float(score[first]), least), max(float(score[min(last, score.size - 1)]), most))
+    first, last = _but_strays(mass)
+    x = _closer(min(float(score[first]), least), max(float(score[last]), most))
     shown = (score >= x[0]) & (score <= x[1])
     dense = shown & (mass >= 0.02 * mass.max())
     # Where the band of the bulk would need more than the curve does, it is cut.
@@ -199,6 +198,12 @@ def limits_of(extent: Extent, scale: AxisScale = AxisScale.LINEAR) -> Limits:
     if both[1] - both[0] <= 2.0 * (x[1] - x[0]):
         x = y = both
     return Limits(x, y, outside, _beyond(y, rate[shown], lower[shown], upper[shown]))
+
+
+def _but_strays(mass: Floats) -> tuple[int, int]:
+    """Return the first and the last place that hold all but strays."""
+    first, last = np.searchsorted(np.cumsum(mass) / mass.sum(), [_STRAY, 1.0 - _STRAY])
+    return int(first), min(int(last), mass.size - 1)
 
 
 def _beyond(ends: tuple[float, float], *some: Floats) -> bool:
@@ -239,9 +244,7 @@ def binned_extent(curve: BinnedCurve) -> Extent:
 
 def _reach_of_kernel(curve: SmoothCurve) -> tuple[float, float]:
     """Return about where the rows end: where the density does, less what the kernel adds to it."""
-    reached = np.cumsum(curve.density) / curve.density.sum()
-    first, last = np.searchsorted(reached, [_STRAY, 1.0 - _STRAY])
-    low, high = float(curve.at[first]), float(curve.at[min(last, curve.at.size - 1)])
+    low, high = (float(curve.at[end]) for end in _but_strays(curve.density))
     added = _KERNEL * curve.bandwidth
     low = low if low <= _STRAY else low + added
     high = high if high >= 1.0 - _STRAY else high - added

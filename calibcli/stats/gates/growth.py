@@ -3,6 +3,8 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -311,9 +313,7 @@ def merged(states: Sequence[tuple[str, GateState]]) -> GateState:
     if ids.size > MOST_IDENTITIES:
         msg = f"together the states hold {ids.size:,} identities, and at most {MOST_IDENTITIES:,} can be kept"
         raise UsageProblem(msg, "begin the states without --id: whole batches are known by their digests")
-    total = first.sums
-    for _, state in states[1:]:
-        total = total + state.sums
+    total = reduce(add, [state.sums for _, state in states])
     batches = sorted(
         (replace(batch, look=None) for _, state in states for batch in state.batches),
         key=lambda batch: batch.key,

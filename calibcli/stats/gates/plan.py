@@ -2,6 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -374,15 +375,9 @@ def _by_rates_of(gate: Gate, tables: Tables, *, bins: int) -> Booleans:
 def _by_order(gate: Gate, tables: Tables) -> Booleans:
     """Judge as few tables as it takes to find from which value of sum G on the verdict is given."""
     order = _in_order(gate, tables)
-    low, high = 0, order.size
-    while low < high:
-        middle = (low + high) // 2
-        if is_given(gate, tables.at(order[middle])):
-            low = middle + 1
-        else:
-            high = middle
+    last = bisect_left(order, 1, key=lambda place: not is_given(gate, tables.at(place)))
     given = np.zeros(order.size, np.bool_)
-    given[order[:low]] = True
+    given[order[:last]] = True
     return given
 
 
