@@ -35,33 +35,13 @@ _FEWEST_OF_LABEL, _ROUNDED = 5, 1e-9
 _FEWEST_PARTED = 10
 # So many counts that all are multiples of a number are not by chance: even ones have a probability of 10^-9.
 _FEWEST_COUNTS = 30
-# Log-odds agree with those of the fit rows where no quantile from 1 to 99 % is farther off than this share of
-# the fit rows' distance from 10 to 90 %, and disagree where that distance is so many times as large or small.
-_AGREES = 1.0 / 3.0
-_DISAGREES = 3.0
 # So many per cent of the fit rows must lie where the other scale has no values, or of the scores where no fit
 # row does.
 _APART = 50.0
 _INNER = slice(1, -1)
-# Scores are a map's own outputs where these are so many times nearer than the fit rows and than they are
-# spread, and the map moves scores by so much of their log-odds, and by such a share of the spread.
-_TIMES_NEARER = 8.0
-_MOVED, _MOVED_SHARE = 0.05, 0.1
-_FEWEST_OUTPUTS = 3
-_TWICE = (
-    "these scores look like outputs of this map, not like the scores that it was fitted to: has it been "
-    "applied to them already?"
-)
-_HUNDREDFOLD = (
-    "half of these scores or more lie beyond those that the map was fitted to, and read as {} they would lie "
-    "where those did: {} reads them so"
-)
-_TEN, _NINETY = LEVELS.index(10), LEVELS.index(90)
 # The log-odds of 0 and 1 are infinite, and those past this are not told from them.
 _FARTHEST = 36.0
 _ROUNDING = 1e-12
-# Scores that pass by are remembered evenly: so many at least, once there are as many.
-_REMEMBERED = 1 << 12
 _PROBABILITIES, _LOGITS, _PERCENT = "probabilities", "log-odds", "percentages"
 _WAYS = {
     _PROBABILITIES: "pass --scale prob",
@@ -70,82 +50,11 @@ _WAYS = {
 }
 _LABELS, _HALF = {0.0, 1.0}, 0.5
 _HARD = "every score is 0 or 1, like predicted labels and unlike probabilities: is it the right column?"
-_UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob reads probabilities"
-_PERCENT_INSTEAD = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
-_SURE = (
-    "{} with {} {} a score of exactly {}, the nearest there is: one with label {} makes log loss infinite, "
-    "as finite logarithms do not"
-)
-# Logarithms whose probability no double tells from 0 or 1, by scale, and the score that they have.
-_TOO_SURE = {
-    Scale.LOGIT: (("log-odds above 36.7", 1), ("log-odds below -745", 0)),
-    Scale.LOGPROB: (("log-probabilities below -745", 0),),
-}
-_PERCENT_READ = "no value is below 0, and they were read as log-odds; --scale percent reads percentages"
-_UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --scale prob reads probabilities"
-_FRACTIONS = (
-    "{} between 0 and 1 among whole percentages: 0.9 was read as 0.9 %; where it means 90 %, write 90"
-)
-_REVERSED = (
-    RANKS_WRONG + " (AUROC {:.3g}): is the score of the other class, or the outcome coded in reverse? "
-    "--positive names the value that is label 1"
-)
-_PARTED = (
-    "every row of label 1 has a higher score than any other (AUROC 1): does the score know the label, or "
-    "what came after it?"
-)
-_TWO = (
-    "of two classes the largest probability hides errors that cancel, as where one is 0.1 too high in every "
-    "row: --view one-vs-rest --class {} looks at one alone"
-)
 _BY_LABELS = (
     "{}: leave out --weight if these are weights of classes that a model was trained with; if rows were "
     "drawn by their labels values are right, and intervals rough: docs/inputs.md (Weights) has better ones"
 )
-_REPEATED = (
-    "every pair of score and label occurs {0}, or a multiple of that: were rows read {0}, as from two copies "
-    "of a file? Each counts as a row of its own, and intervals are too narrow"
-)
-_RESAMPLED = (
-    "every row of label {} occurs {}, or a multiple of that, and others do not: were rows repeated by their "
-    "labels, as for training? Then rates here are not those of the population"
-)
-_TIED_ALIKE = (
-    "of {:,} scores that several rows share {} both labels, and {:,} or more should if rows are independent: "
-    "were rows repeated, as by a join, or are several of one person? Then intervals are too narrow: name "
-    "what such rows have in common, with `measure --cluster` or `fit --group`"
-)
-_BY_CHANCE = (
-    "the score tells label 1 from others no better than chance (AUROC {:.3g}; {:.3g} if it were right): do "
-    "scores and labels belong to the same rows?"
-)
-_SAME_SCORES = (
-    "columns {!r} and {!r} have the same scores beside the same labels{}: is one a copy by mistake?"
-)
-_ALL_RIGHT = (
-    "the most probable class of every row is its label, where {:,.0f} rows should miss it if probabilities "
-    "are right: are the labels those that the model predicts, or does it know them?"
-)
 _ORDER_OF_CLASSES = "do the columns stand for these classes, in this order?"
-_LOWER = (
-    "the probability of {} is lower where that is the label (of the first {:.3g} on average, and {:.3g} "
-    "elsewhere): "
-) + _ORDER_OF_CLASSES
-_CLASSES_BY_CHANCE = (
-    "labels follow the probabilities no better than chance (that of the label is {:.3g} on average, and "
-    "{:.3g} if they were right): do probabilities and labels belong to the same rows?"
-)
-_NEVER_SEEN = "no label is {}, which {:,} rows give a probability above 1/2: " + _ORDER_OF_CLASSES
-_BEYOND = (
-    "about {:.0f} % of these scores lie beyond those that the map was fitted to ({}): what it makes of them "
-    "no fit row has shown"
-)
-_CONFIDENCES = (
-    "; scores of 1/2 and more are confidences, whose label is whether the predicted class is right?"
-)
-_ALL_ALIKE = "all {:,} rows have the score {:.7g}, which tells none from another: is it what the model says?"
-_MIXED = "; if it is on another scale than the other columns, comparisons with it are wrong"
-_UNSURE_ROWS = "every row sums to {:g}, and was read as log-odds; {} reads {}"
 PROBABILITIES = (
     "every value lies in [0, 1], and the map was fitted to logits: is it the right column?"
     " --scale prob reads probabilities"
@@ -191,6 +100,17 @@ def _tables_of_scores(gathered: "Gathered", further: Mapping[str, str]) -> dict[
     return {name: gathered.tables[key] for key, name in {"raw": gathered.input.score, **further}.items()}
 
 
+_SURE = (
+    "{} with {} {} a score of exactly {}, the nearest there is: one with label {} makes log loss infinite, "
+    "as finite logarithms do not"
+)
+# Logarithms whose probability no double tells from 0 or 1, by scale, and the score that they have.
+_TOO_SURE = {
+    Scale.LOGIT: (("log-odds above 36.7", 1), ("log-odds below -745", 0)),
+    Scale.LOGPROB: (("log-probabilities below -745", 0),),
+}
+
+
 def sure_notes(gathered: "Gathered", further: Mapping[str, str]) -> tuple[str, ...]:
     """Return how many logarithms are so large that no double but 0 or 1 is as near to their probability."""
     if gathered.input.classes is not None:
@@ -205,6 +125,12 @@ def sure_notes(gathered: "Gathered", further: Mapping[str, str]) -> tuple[str, .
     return tuple(said)
 
 
+_TWO = (
+    "of two classes the largest probability hides errors that cancel, as where one is 0.1 too high in every "
+    "row: --view one-vs-rest --class {} looks at one alone"
+)
+
+
 def two_classes_notes(source: "InputSummary", names: Sequence[str]) -> tuple[str, ...]:
     """Return how to look at one probability of two, where nothing but the largest is looked at."""
     classes = source.classes
@@ -214,6 +140,24 @@ def two_classes_notes(source: "InputSummary", names: Sequence[str]) -> tuple[str
     quoted = shlex.quote(name)
     # In Python it is text, also where it is a number.
     return (_TWO.format(f"'{name}'" if quoted == name else quoted),)
+
+
+_REVERSED = (
+    RANKS_WRONG + " (AUROC {:.3g}): is the score of the other class, or the outcome coded in reverse? "
+    "--positive names the value that is label 1"
+)
+_PARTED = (
+    "every row of label 1 has a higher score than any other (AUROC 1): does the score know the label, or "
+    "what came after it?"
+)
+_BY_CHANCE = (
+    "the score tells label 1 from others no better than chance (AUROC {:.3g}; {:.3g} if it were right): do "
+    "scores and labels belong to the same rows?"
+)
+_CONFIDENCES = (
+    "; scores of 1/2 and more are confidences, whose label is whether the predicted class is right?"
+)
+_ALL_ALIKE = "all {:,} rows have the score {:.7g}, which tells none from another: is it what the model says?"
 
 
 def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyType({})) -> tuple[str, ...]:
@@ -248,6 +192,11 @@ def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyT
     return tuple(said)
 
 
+_SAME_SCORES = (
+    "columns {!r} and {!r} have the same scores beside the same labels{}: is one a copy by mistake?"
+)
+
+
 def _same_scores(tables: Mapping[str, "Table"]) -> list[str]:
     """Return which columns are copies of one before them; of few values, scores may well be alike."""
     pairs: list[tuple[str, str]] = []
@@ -259,6 +208,13 @@ def _same_scores(tables: Mapping[str, "Table"]) -> list[str]:
             pairs += [] if earlier == name else [(earlier, name)]
     more = f", and so have {plural(len(pairs) - 1, 'more pair')}" if len(pairs) > 1 else ""
     return [_SAME_SCORES.format(*pairs[0], more)] if pairs else []
+
+
+_ALL_RIGHT = (
+    "the most probable class of every row is its label, where {:,.0f} rows should miss it if probabilities "
+    "are right: are the labels those that the model predicts, or does it know them?"
+)
+_NEVER_SEEN = "no label is {}, which {:,} rows give a probability above 1/2: " + _ORDER_OF_CLASSES
 
 
 def _class_notes(gathered: "Gathered") -> list[str]:
@@ -304,14 +260,6 @@ _NEVER_LARGE = "no label is {!r}, which rows give a probability of {:.3g} on ave
 _NEVER_SHARE = 0.1
 
 
-# A probability is clearly lower where its class is the label by so many standard errors, and by so much.
-_ERRORS_BELOW, _CLEARLY_BELOW = 4.0, 0.02
-# That of the label is the one by chance within so many standard errors, and would be so many larger, and so
-# much, if probabilities were right, as they are on average. Of few questions a model may well know nothing.
-_FEWEST_UNTOLD = 500
-_ERRORS_OFF, _FAR_ERRORS, _FAR, _OFF_ON_AVERAGE = 2.0, 8.0, 0.1, 0.05
-
-
 def odd_classes(classes: Sequence[str], observed: Integers, given: Floats, *, rows: int) -> tuple[str, ...]:
     """Say which classes have the lower probabilities where they are the label, as columns of others do; else
     whether labels follow the probabilities by chance alone, as those of other rows do.
@@ -323,6 +271,14 @@ def odd_classes(classes: Sequence[str], observed: Integers, given: Floats, *, ro
         rows: How many rows there are, of whatever class.
     """
     return lower_where_seen(classes, observed, given, rows=rows) or _by_chance(observed, given, rows=rows)
+
+
+_LOWER = (
+    "the probability of {} is lower where that is the label (of the first {:.3g} on average, and {:.3g} "
+    "elsewhere): "
+) + _ORDER_OF_CLASSES
+# A probability is clearly lower where its class is the label by so many standard errors, and by so much.
+_ERRORS_BELOW, _CLEARLY_BELOW = 4.0, 0.02
 
 
 def lower_where_seen(
@@ -340,6 +296,16 @@ def lower_where_seen(
     names = [repr(name) for name, is_so in zip(np.array(classes)[some].tolist(), below, strict=True) if is_so]
     first = int(np.argmax(below))
     return (_LOWER.format(" and of ".join(names[:3]), here[first], elsewhere[first]),)
+
+
+_CLASSES_BY_CHANCE = (
+    "labels follow the probabilities no better than chance (that of the label is {:.3g} on average, and "
+    "{:.3g} if they were right): do probabilities and labels belong to the same rows?"
+)
+# That of the label is the one by chance within so many standard errors, and would be so many larger, and so
+# much, if probabilities were right, as they are on average. Of few questions a model may well know nothing.
+_FEWEST_UNTOLD = 500
+_ERRORS_OFF, _FAR_ERRORS, _FAR, _OFF_ON_AVERAGE = 2.0, 8.0, 0.1, 0.05
 
 
 def _by_chance(observed: Integers, given: Floats, *, rows: int) -> tuple[str, ...]:
@@ -382,6 +348,21 @@ def repeated_notes(gathered: "Gathered") -> tuple[str, ...]:
     columns = gathered.resolved
     told = (columns.cluster, columns.group) != (None, None) or columns.identity != ()
     return () if gathered.input.weight else tuple(_repeated(gathered.tables["raw"], told=told))
+
+
+_REPEATED = (
+    "every pair of score and label occurs {0}, or a multiple of that: were rows read {0}, as from two copies "
+    "of a file? Each counts as a row of its own, and intervals are too narrow"
+)
+_RESAMPLED = (
+    "every row of label {} occurs {}, or a multiple of that, and others do not: were rows repeated by their "
+    "labels, as for training? Then rates here are not those of the population"
+)
+_TIED_ALIKE = (
+    "of {:,} scores that several rows share {} both labels, and {:,} or more should if rows are independent: "
+    "were rows repeated, as by a join, or are several of one person? Then intervals are too narrow: name "
+    "what such rows have in common, with `measure --cluster` or `fit --group`"
+)
 
 
 def _repeated(table: "Table", *, told: bool) -> list[str]:
@@ -464,6 +445,10 @@ def weights_by_label(table: "Table") -> tuple[float, float] | None:
     return None if math.isclose(one, other, rel_tol=_ROUNDED) else (one, other)
 
 
+_MIXED = "; if it is on another scale than the other columns, comparisons with it are wrong"
+_UNSURE_ROWS = "every row sums to {:g}, and was read as log-odds; {} reads {}"
+
+
 def unfitted_notes(
     gathered: "Gathered", further: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[str, ...]:
@@ -497,6 +482,15 @@ def _whole_rows(sums: RowSums) -> str | None:
 
 def _is_hard(table: "Table") -> bool:
     return table.total_rows >= _FEWEST and seen_in(table).hard
+
+
+_UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob reads probabilities"
+_PERCENT_INSTEAD = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
+_PERCENT_READ = "no value is below 0, and they were read as log-odds; --scale percent reads percentages"
+_UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --scale prob reads probabilities"
+_FRACTIONS = (
+    "{} between 0 and 1 among whole percentages: 0.9 was read as 0.9 %; where it means 90 %, write 90"
+)
 
 
 def _scale_notes(table: "Table", scale: Scale, *, unsigned: bool) -> tuple[str, ...]:
@@ -572,6 +566,10 @@ def table_scale_notes(gathered: "Gathered", artifact: "AnyArtifact") -> tuple[st
     return class_scale_notes(gathered.sums, one, rows=raw.total_rows, highest=highest)
 
 
+# Scores that pass by are remembered evenly: so many at least, once there are as many.
+_REMEMBERED = 1 << 12
+
+
 class ScaleCheck:
     """Asks of scores that pass by whether they are on the scale of a fit, without a second look at them.
 
@@ -641,6 +639,16 @@ def scale_notes(seen: Seen | None, artifact: "OneMap", *, column: str) -> tuple[
     return () if not said else (said if said == PROBABILITIES else f"{column}: {said}",)
 
 
+_TWICE = (
+    "these scores look like outputs of this map, not like the scores that it was fitted to: has it been "
+    "applied to them already?"
+)
+_HUNDREDFOLD = (
+    "half of these scores or more lie beyond those that the map was fitted to, and read as {} they would lie "
+    "where those did: {} reads them so"
+)
+
+
 def _mistaken(seen: Seen, artifact: "OneMap") -> str:
     """Return what scores seem to be instead of those that a map was fitted to."""
     scale, fitted = artifact.scale, artifact.fit.score_quantiles
@@ -660,6 +668,10 @@ def _mistaken(seen: Seen, artifact: "OneMap") -> str:
     return "" if fitted is not None and _within(replace(seen, quantiles=fitted), 1.0) else PROBABILITIES
 
 
+_BEYOND = (
+    "about {:.0f} % of these scores lie beyond those that the map was fitted to ({}): what it makes of them "
+    "no fit row has shown"
+)
 # So many per cent of scores, and as many as twenty of the fit rows, lie beyond these by more than rounding.
 _BEYOND_LEAST, _BEYOND_ROWS, _BY_ROUNDING = 10.0, 2_000.0, 1e-3
 
@@ -722,6 +734,12 @@ def _log_odds(scores: Sequence[float] | Floats) -> Floats:
         return np.asarray(np.clip(np.log(share) - np.log1p(-share), -_FARTHEST, _FARTHEST))
 
 
+# Log-odds agree with those of the fit rows where no quantile from 1 to 99 % is farther off than this share of
+# the fit rows' distance from 10 to 90 %, and disagree where that distance is so many times as large or small.
+_AGREES = 1.0 / 3.0
+_DISAGREES = 3.0
+
+
 def _agrees(here: Floats, there: Floats) -> bool:
     farthest = float(np.abs(here - there)[_INNER].max())
     return farthest <= _AGREES * _spread(there)
@@ -732,6 +750,12 @@ def _disagrees(here: Floats, there: Floats) -> bool:
     return other > 0.0 and not other / _DISAGREES < one < other * _DISAGREES
 
 
+# Scores are a map's own outputs where these are so many times nearer than the fit rows and than they are
+# spread, and the map moves scores by so much of their log-odds, and by such a share of the spread.
+_TIMES_NEARER = 8.0
+_MOVED, _MOVED_SHARE = 0.05, 0.1
+
+
 def _applied_before(here: Floats, there: Floats, *, outputs: Floats) -> bool:
     """Whether scores lie where the map's outputs lie, not its fit rows, by the mean over quantiles."""
     near, far, apart = (
@@ -740,6 +764,9 @@ def _applied_before(here: Floats, there: Floats, *, outputs: Floats) -> bool:
     )
     moves = apart >= max(_MOVED, _MOVED_SHARE * _spread(there))
     return moves and _TIMES_NEARER * near <= min(far, _spread(outputs))
+
+
+_FEWEST_OUTPUTS = 3
 
 
 def _all_outputs(seen: Seen, artifact: "OneMap") -> bool:
@@ -755,6 +782,9 @@ def _outside(log_odds: Floats, ends: Floats) -> float:
     """Return how many per cent of some log-odds, known by quantiles, lie outside a range."""
     below, up_to = np.interp(ends, log_odds, LEVELS)
     return float(below + 100.0 - up_to)
+
+
+_TEN, _NINETY = LEVELS.index(10), LEVELS.index(90)
 
 
 def _spread(log_odds: Floats) -> float:
