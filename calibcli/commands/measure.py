@@ -586,26 +586,23 @@ def with_classes(
     both = {view: class_groups(classes, view) for view in KEYS}
     rest, top = both.values()
     _refuse_lone_scores(rest, options)
-    # The largest probability of a row need not be wrong where that of the right class is 0.
-    table = replace(report.table, contradicting=classes.sums.contradicting)
-    # Those of classes may be grids where the table of all rows is none.
+    # Tables of classes may be grids where that of all rows is none.
     steps = [one.table.resolution for one in (*rest.groups, *top.groups)]
-    rounded = rounding_notes(*steps, what="scores of classes")
-    report = replace(report, table=table, notes=(*report.notes, *rounded))
+    notes = [*report.notes, *rounding_notes(*steps, what="scores of classes")]
     requested = options.metrics.of_classes
     if requested is None:
         summed = resolved.requested.sums_to_one
         requested = tuple(name for name in ClassMeasure if summed or name not in OF_DISTRIBUTIONS)
-        report = report if summed else replace(report, notes=(*report.notes, _NOT_SUMMED))
+        notes += [] if summed else [_NOT_SUMMED]
     weights = _class_weights(options, classes.classes)
     if weights is not None:
         given = ", ".join(f"{name}={in_full(weight)}" for name, weight in weights.items() if weight != 1.0)
-        report = replace(report, notes=(*report.notes, f"marginal_l2 weighs classes: {given}, others 1"))
+        notes.append(f"marginal_l2 weighs classes: {given}, others 1")
     views = class_views(evaluation.table, (rest, top), classes.sums, options=options, weights=weights)
     measures = tuple(class_measure(name, views) for name in requested)
     logarithms = evaluation.artifact is None and resolved.requested.read_as in (Scale.LOGIT, Scale.LOGPROB)
     if logarithms and any(math.isinf(one.value) for one in measures):
-        report = replace(report, notes=(*report.notes, _LOST))
+        notes.append(_LOST)
     largest: tuple[TopError, ...] = ()
     if classes.sums.top is not None:
         from calibcli.stats.measures.classes.binned import top_errors
@@ -624,7 +621,10 @@ def with_classes(
         for view, one in both.items()
         if view in wanted
     )
-    return replace(report, classes=ClassesReport(classes.classes, measures, shown, few, largest))
+    # The largest probability of a row need not be wrong where that of the right class is 0.
+    table = replace(report.table, contradicting=classes.sums.contradicting)
+    found = ClassesReport(classes.classes, measures, shown, few, largest)
+    return replace(report, table=table, notes=tuple(notes), classes=found)
 
 
 def class_views(
