@@ -14,7 +14,7 @@ from calibcli.names import (
     TestName,
     ViewName,
 )
-from calibcli.options.numerals import percent, plural
+from calibcli.options.numerals import agreeing, percent, plural
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
     MOST_SCORES_IN_FULL,
@@ -246,9 +246,10 @@ def _limited(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
     """Return how many scores are so near 0 or 1 that their log odds were limited, and where that counts."""
     rows = {field_name(one.name): int(one.details.get("limited_rows", 0)) for one in measures}
     names = listed(name for name, many in rows.items() if many)
-    most = plural(max(rows.values(), default=0), "row")
-    said = f"log odds of {most} with a score next to 0 or 1 were limited, and may decide the {names}"
-    return [f"The {said}."] if names else []
+    most = max(rows.values(), default=0)
+    count_as = f"{agreeing(most, 'counts')} as if it were a little farther from there"
+    near = f"{plural(most, 'row')} with a score next to 0 or 1 {count_as}"
+    return [f"{near}, which may decide the {names}."] if names else []
 
 
 def _named(source: InputSummary) -> str:
