@@ -146,17 +146,10 @@ def fit_classes_page(report: ClassFitReport) -> Page:
         ("rows", f"{count(report.rows)} of {count(len(report.classes))} classes"),
         ("loss", loss_words("log loss", report.loss_before, report.loss_after)),
         ("accuracy", f"{four(report.accuracy_before)} before, {four(report.accuracy_after)} after"),
-        ("prediction", _fit_prediction(report)),
     )
     notes = [*repair_lines(report.input), *note_lines(report.notes)]
     title = Line(f"fitted {method}, written to {where}", Tone.TITLE)
     return (paragraph(title, *answer_of(report)), Listing(facts), *([paragraph(*notes)] if notes else []))
-
-
-def _fit_prediction(report: ClassFitReport) -> str:
-    if report.keeps_prediction:
-        return "no row can change its predicted class"
-    return f"{plural(report.changed, 'fit row', 'has')} another predicted class than before"
 
 
 # Of so many columns and files it is said why rows have no probability.
