@@ -13,7 +13,7 @@ from calibcli.names import (
     TestName,
     VerdictName,
 )
-from calibcli.options.numerals import plural
+from calibcli.options.numerals import percent, plural
 from calibcli.stats.bounds import FROM_BOTH, Interval
 
 if TYPE_CHECKING:
@@ -347,6 +347,12 @@ _WHOM = {
     Target.MIXED: "upper: the population, lower: these rows",
     Target.FIXED_DESIGN: "these rows",
 }
+
+
+def at_once(confidence: float, what: str, together: float) -> str:
+    """Return that intervals of groups or classes are wider, for all of them to hold."""
+    both = f"hold for all {what} at once with {percent(together)} (Bonferroni)"
+    return f"Each interval is at {percent(confidence)}, so that those of one measure {both}."
 
 
 def whose(target: Target) -> str:

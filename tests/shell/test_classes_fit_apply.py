@@ -342,14 +342,14 @@ def test_on_sum_and_on_range_are_honoured_and_counted(cal: Path, tmp_path: Path,
     ran = run("apply", cal, path, *requested, code=0)
     assert "1 score outside [0, 1] moved to 0 or 1" in ran.err
     assert "1 row divided by the sum of the probabilities" in ran.err
-    assert "In 2 rows several classes were the most probable; the first counts." in ran.err
+    assert "2 rows with several most probable classes: the first counts" in ran.err
     (tmp_path / "r.csv").write_text(path.read_text())
     requested = (*requested[:-2], "--out-dir", tmp_path / "out")
     ran = run("apply", cal, path, tmp_path / "r.csv", *requested, code=0)
     assert "6 of 4 classes" in ran.err
     assert "2 scores outside [0, 1] moved to 0 or 1" in ran.err
     assert "2 rows divided by the sum of the probabilities" in ran.err
-    assert "In 4 rows several classes were the most probable; the first counts." in ran.err
+    assert "4 rows with several most probable classes: the first counts" in ran.err
 
 
 def test_three_decimals_sum_to_one_within_a_thousandth(cal: Path, tmp_path: Path, run: Run) -> None:

@@ -23,6 +23,7 @@ from calibcli.show.words import (
 
 if TYPE_CHECKING:
     from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows
+    from calibcli.reports.maps import ClassesApplied
     from calibcli.reports.measure import MeasureReport, TableSummary
     from calibcli.reports.segments import SegmentsReport
     from calibcli.reports.verify import VerifyReport
@@ -150,13 +151,14 @@ def _selected_lines(source: "InputSummary", selected: "SelectedRows") -> list[Li
 
 
 def _class_lines(classes: "ClassesRead", side: str) -> list[Line]:
-    lines = []
-    if classes.elsewhere:
-        left = f"{plural(classes.elsewhere, 'row')} of other predictions left out{side}."
-        lines.append(Line(left, Tone.FAINT))
-    if classes.tied:
-        tied = f"{plural(classes.tied, 'row')} with several most probable classes: the first counts"
-        lines += note_lines((tied,))
+    left = f"{plural(classes.elsewhere, 'row')} of other predictions left out{side}."
+    return [*([Line(left, Tone.FAINT)] if classes.elsewhere else []), *row_sum_lines(classes)]
+
+
+def row_sum_lines(classes: "ClassesRead | ClassesApplied") -> list[Line]:
+    """Return how many rows have no single most probable class, or did not sum to 1."""
+    tied = f"{plural(classes.tied, 'row')} with several most probable classes: the first counts"
+    lines = note_lines((tied,) if classes.tied else ())
     if classes.normalised:
         off = f"{plural(classes.normalised, 'row')} divided by the sum of the probabilities"
         lines.append(Line(f"{off} (--on-sum normalise).", Tone.NOTE))

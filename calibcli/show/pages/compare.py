@@ -239,10 +239,7 @@ def _notes(
         more = [plural(hidden, "more class")] if hidden else []
         notes.append(f"-v shows {words.listed([*more, *left_out])}, too.")
     if view.confidence != report.confidence:
-        notes.append(
-            f"Each interval is at {percent(view.confidence)}, so that those of one measure hold for all "
-            f"classes at once with {percent(report.confidence)} (Bonferroni)."
-        )
+        notes.append(words.at_once(view.confidence, "classes", report.confidence))
     if classes.few:
         notes.append(_FEW)
     return notes

@@ -19,7 +19,15 @@ from calibcli.reports.maps import (
 )
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Block, Cells, Column, Grid, Line, Listing, Page, Tone, grid_of, paragraph
-from calibcli.show.pages import clipped_lines, file_words, loss_words, note_lines, repair_lines, source_line
+from calibcli.show.pages import (
+    clipped_lines,
+    file_words,
+    loss_words,
+    note_lines,
+    repair_lines,
+    row_sum_lines,
+    source_line,
+)
 from calibcli.show.words import between, count, four, listed, quoted, share
 from calibcli.stats.recalibrators.segments import SegmentMap, StrengthTrial
 from calibcli.stats.recalibrators.selection import CHEAP, NOTHING_CHANGED, RAW, Selection, Trial
@@ -189,7 +197,7 @@ def _applied_lines(report: ApplyReport, gaps: Sequence[str], notes: tuple[str, .
         *_without_probability(report.without_score, gaps),
         *clipped_lines(report.clipped),
         *note_lines(pooled),
-        *([] if report.classes is None else _class_repairs(report.classes)),
+        *([] if report.classes is None else row_sum_lines(report.classes)),
         *note_lines(notes),
     ]
 
@@ -240,17 +248,6 @@ def _applied_prediction(classes: ClassesApplied) -> str:
     if classes.keeps_prediction:
         return f"the same as before: {classes.method.value} keeps the predicted class of every row"
     return f"{plural(classes.changed, 'row', 'has')} another predicted class"
-
-
-def _class_repairs(classes: ClassesApplied) -> list[Line]:
-    lines = []
-    if classes.normalised:
-        rows = f"{plural(classes.normalised, 'row')} divided by the sum of the probabilities"
-        lines.append(Line(f"{rows} (--on-sum normalise).", Tone.NOTE))
-    if classes.tied:
-        rows = plural(classes.tied, "row")
-        lines.append(Line(f"In {rows} several classes were the most probable; the first counts.", Tone.NOTE))
-    return lines
 
 
 def apply_folder_page(report: FolderApplyReport) -> Page:

@@ -53,6 +53,7 @@ from calibcli.show.words import (
     UNDECIDED,
     VALID,
     YELLOW_BELOW,
+    at_once,
     beside,
     better_when,
     between,
@@ -889,10 +890,7 @@ def slice_notes(
     shown = parts[0].shown
     names = [name for name in shown if isinstance(name, MeasureName)]
     if confidence != whole.confidence and any(_has_interval(name, parts) for name in names):
-        notes.append(
-            f"Each interval is at {percent(confidence)}, so that those of one measure hold for all {what} at "
-            f"once with {percent(whole.confidence)} (Bonferroni)."
-        )
+        notes.append(at_once(confidence, what, whole.confidence))
     in_table = any(isinstance(name, TestName) for name in shown)
     tested = any(one.p_value is not None for part in parts for one in part.tests)
     if len(parts) > 1 and tested and (in_table or paged):
