@@ -1,6 +1,7 @@
 """Judge rows by themselves, or together with those that a state has counted."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -75,10 +76,7 @@ def judge_rows(rows: RowRequest, options: VerifyOptions, state: StateOptions | N
 def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions | None) -> None:
     if not (options.rules or options.regression is not None or (state is not None and state.alarm)):
         msg = "no rule to verify"
-        begun = (
-            "" if state is None else f"; `calibcli inspect {file_word(state.path)}` says how one was begun"
-        )
-        raise UsageProblem(msg, f"{_NO_RULE}{begun}")
+        raise UsageProblem(msg, _what_to_ask(state))
     if columns.by and options.regression is not None and not options.rules:
         msg = "--by with nothing but a baseline, which is compared over all rows"
         raise UsageProblem(msg, "leave out --by, or add a rule such as --max-ece 0.02")
@@ -106,6 +104,13 @@ def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions
         left = columns.rows.options[-1]
         msg = f"--state must count every row of a batch, and --{left} leaves some out"
         raise UsageProblem(msg, "write the rows to count to a file, or select them with --where")
+
+
+def _what_to_ask(state: StateOptions | None) -> str:
+    """Return a hint for a gate without a rule; that of a state stands in it."""
+    if state is not None and Path(state.path).exists():
+        return f"`calibcli inspect {file_word(state.path)}` says what to ask"
+    return "try --max-ece 0.02, --max-ece 0.02 --artifact cal.json, or --max-ece 0.05 --confidence 0.99"
 
 
 def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
@@ -189,8 +194,6 @@ def refuse_class_rules(rules: Sequence[Rule], columns: Columns) -> None:
 BASELINE = "score 1"
 
 _OVER_ALL_ROWS = ("the comparison with the baseline is over all rows, not group by group",)
-
-_NO_RULE = "try --max-ece 0.02, --max-ece 0.02 --artifact cal.json, or --max-ece 0.05 --confidence 0.99"
 
 
 def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:

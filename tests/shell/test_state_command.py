@@ -160,7 +160,7 @@ def test_hints_on_a_state_name_what_it_was_begun_with(run: Run, batch_of: Make, 
     requested = ["verify", batch, "-s", "score", "-y", "label", "--state", state]
     run(*requested, "--max-ece", "0.3", "--alarm", "--id", "id")
     ran = run(*requested, "--id", "id")
-    assert (ran.code, "gate.json` says how one was begun" in ran.err) == (2, True)
+    assert (ran.code, "gate.json` says what to ask" in ran.err) == (2, True)
     ran = run(*requested, "--max-ece", "0.3")
     assert (ran.code, "ask as before, with --id COL and with --alarm, or begin" in ran.err) == (2, True)
     assert run(*requested, "--max-ece", "0.3", "--alarm", "--id", "id").code == 0
