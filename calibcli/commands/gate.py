@@ -17,6 +17,7 @@ from calibcli.data.columns import ResolvedColumns, listing
 from calibcli.data.fields import on_scale
 from calibcli.data.files import InputFile, file_word, found_in, refuse_read_once, shown_path
 from calibcli.data.pipes import STDIN
+from calibcli.data.readers import partitions_of
 from calibcli.data.tally import GatherRequest
 from calibcli.documents.artifact import Artifact, ClassArtifact, read_artifact, read_class_artifact
 from calibcli.documents.sealed import canonical_text, trust
@@ -38,7 +39,7 @@ from calibcli.names import (
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.declaring import is_share, refuse_number
 from calibcli.options.gating import StateOptions, VerifyOptions
-from calibcli.options.numerals import in_full, in_order, number_of, percent, phrases_said, plural
+from calibcli.options.numerals import folded, in_full, in_order, number_of, percent, phrases_said, plural
 from calibcli.options.rows import Columns, DocumentSource, RowRequest, RowSource, SeveralClasses
 from calibcli.options.rules import Rule, limit_option
 from calibcli.reports.input import ClassesRead, InputSummary, together
@@ -451,9 +452,10 @@ def _parts(files: Sequence[InputFile], rows: RowRequest) -> tuple[tuple[Part, ..
                 f"column {column!r}: {known[number]!r} and {name!r} are one number, and would be two batches"
             )
             raise InputProblem(msg, "write it in one way")
+    in_path = [_in_path(file, column) for file in files]
     parts = tuple(
         Part(
-            rows.inputs,
+            _holding(name, number, files, in_path) or rows.inputs,
             f"{column}={name}",
             where=(Condition(column, Sign.EQUAL, (Literal(name, number),), name),),
             named=name,
@@ -461,6 +463,30 @@ def _parts(files: Sequence[InputFile], rows: RowRequest) -> tuple[tuple[Part, ..
         for name, number in numbers.items()
     )
     return parts, replace(whole.input, notes=(*whole.input.notes, *whole.notes))
+
+
+def _in_path(file: InputFile, column: str) -> str | None:
+    """Return the value of a column that the path of a file stands for; None where its rows may have any."""
+    if file.rows is not None:
+        return None
+    return next((text for name, text in partitions_of(file.path) if folded(name) == folded(column)), None)
+
+
+def _holding(
+    name: str, number: Decimal | None, files: Sequence[InputFile], in_path: Sequence[str | None]
+) -> list[RowSource]:
+    """Return the files that may hold rows of a batch; none where that is not known of any, or is of all.
+
+    A folder of many days would else be read whole for each of them.
+    """
+    if not any(in_path) or any(file.forced is not None for file in files):
+        return []
+    told = zip(files, in_path, strict=True)
+    return [
+        file.rows or file.path
+        for file, text in told
+        if text is None or text.strip() == name or (number is not None and number_of(text) == number)
+    ]
 
 
 def _file_name(file: InputFile) -> str | None:

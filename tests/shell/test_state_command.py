@@ -10,6 +10,7 @@ import sys
 import time
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,11 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from calibcli.commands import gate
+from calibcli.commands.gathering import Gathered
+from calibcli.commands.reading import read_evaluation
 from calibcli.documents.state import locked, read_state
+from calibcli.options.rows import RowRequest
 from command_line import CHURN, SAMPLE, Make, Run, in_csv
 from published import state_of
 
@@ -616,3 +621,30 @@ def test_rows_that_lost_their_name_are_asked_about(run: Run, batch_of: Make, tmp
     again = run("verify", rows, *GATE, "--state", state)
     assert (again.code, "these 20 rows have the scores and labels of batch 'mon'" in again.err) == (3, True)
     assert state.read_bytes() == before
+
+
+def test_a_batch_of_a_partition_is_read_from_its_own_files(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of many days was read whole for each; numbers are found however the path writes them."""
+    asked: list[int] = []
+
+    def seen(rows: RowRequest, *more: Any, **options: Any) -> Gathered:
+        asked.append(len(rows.inputs))
+        return read_evaluation(rows, *more, **options)
+
+    monkeypatch.setattr(gate, "read_evaluation", seen)
+    states = {}
+    for key, folder in (("day", "day={}"), ("DAY", "Day={}"), ("hour", "hour={}.0")):
+        root = tmp_path / key
+        for day in range(1, 5):
+            for part in "ab":
+                path = root / folder.format(day) / f"{part}.csv"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("score,label\n" + f"0.{day},1\n0.{day},0\n" * 20 + f"0.5,{part == 'a':d}\n")
+        asked.clear()
+        state = tmp_path / f"{key}.json"
+        run("verify", root, "--by", key, "--max-ece", "0.9", "--state", state)
+        assert asked == [1, 2, 2, 2, 2]
+        states[key] = json.loads(state.read_text())["epochs"]
+    assert states["day"] == states["DAY"] == states["hour"]
