@@ -118,7 +118,7 @@ PORTRAITS: Mapping[FitMethod, Portrait] = MappingProxyType(
             "Thousands of rows, and a shape that nobody wants to guess. Nothing to set.",
             "Below about a thousand rows it fits noise. Often its first block has label 0 only, its last "
             "one label 1 only: it then says exactly 0 and 1, and one row that differs makes log loss "
-            "infinite, even among 50,000. One such row in one fold and `auto` does not take it (`--loss "
+            "infinite, even among 50,000. Then `auto` does not take it (`--loss "
             "brier` lets it compete). Flat blocks tie rows that the score told apart.",
             "Never decreasing. Many values: `verify` can bound its binned ECE only; with `--step` its "
             "values are finitely many, and the true error is bounded, loosely where they are many.",

@@ -189,9 +189,11 @@ def select(
         rest = _rest(folds.tables, place)
         for name in [name for name in losses if name not in reasons]:
             try:
-                fitted = fit_recalibrator(name, rest, options=requested)
-                after = with_scores(fold, fitted.predict(fold.score))
-                losses[name].append(_mean_loss(after, requested.loss))
+                after = fit_recalibrator(name, rest, options=requested).predict(fold.score)
+                # A rate of 0 or 1 is one that the next row may prove wrong, whatever these rows say.
+                sure = not name.facts.logistic and bool(((after == 0.0) | (after == 1.0)).any())
+                loss = _mean_loss(with_scores(fold, after), requested.loss)
+                losses[name].append(math.inf if sure and requested.loss is FitLoss.LOG else loss)
             except CalibcliError as problem:
                 reasons[name] = f"without fold {place + 1}: {problem.message}"
     found = FoldLosses(

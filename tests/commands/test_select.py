@@ -259,6 +259,17 @@ def test_methods_that_nobody_named_are_tried_from_ten_rows_a_coefficient_on(rare
     assert spline.loss is not None
 
 
+def test_rates_of_0_and_1_are_infinite_though_no_row_was_an_exception() -> None:
+    """By log loss: forty rows with a score of .97 have label 1, and the next may not; a logistic map, and the
+    Brier score, take no harm.
+    """
+    table = ScoreTable(np.array([0.2, 0.5, 0.97]), np.array([80, 80, 40]), np.array([16, 40, 40]))
+    folds = drawn_folds(table, 10, seed=0)
+    for loss, infinite in ((FitLoss.LOG, {"isotonic"}), (FitLoss.BRIER, set[str]())):
+        trials = select(folds, FEW, options=FitOptions(loss=loss)).selection.trials
+        assert {one.method for one in trials if one.loss == np.inf} == infinite
+
+
 def test_method_that_cannot_be_fitted_is_listed(tmp_path: Path) -> None:
     """Venn-Abers takes no importance weights: it is listed with the reason, and another is chosen."""
     columns = replace(ASKED, weight="w", group="g")

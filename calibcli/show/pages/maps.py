@@ -32,7 +32,7 @@ from calibcli.show.words import between, count, four, listed, quoted, share
 from calibcli.stats.recalibrators.segments import SegmentMap, StrengthTrial
 from calibcli.stats.recalibrators.selection import CHEAP, NOTHING_CHANGED, RAW, Selection, Trial
 
-_INFINITE = "infinite: gave 0 or 1 to rows with the other label"
+_INFINITE = "infinite: gives 0 or 1 to rows that may have the other label"
 _INDEPENDENT = "Rows are taken as independent: if several are of one person or day, "
 _GROUP = f"{_INDEPENDENT}name that column with --group."
 # Where there is no --group.

@@ -227,5 +227,5 @@ def _require_finite(
         msg = f"no candidate can be fitted; {name.value}: {reason}"
         raise InputProblem(msg, "more rows, fewer folds (--folds) or another --candidate may help")
     if not any(math.isfinite(mean) for mean in means.values()):
-        msg = "no candidate has a finite loss: each gives 0 or 1 to rows where that is wrong"
+        msg = "no candidate has a finite loss: each gives 0 or 1 to rows where that may be wrong"
         raise InputProblem(msg, "compare by --loss brier, or add --candidate platt")
