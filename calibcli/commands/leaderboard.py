@@ -248,11 +248,18 @@ def _scores(rows: RowRequest, options: CompareOptions, *, part: bool) -> tuple[G
         place = (columns.score, *columns.others).index(options.reference)
     if place is not None and not options.pairs:
         pairs = tuple((keys[place], key) for key in keys if key != keys[place])
-    if place is not None and apart:
-        # What skill is a share of: the loss of the reference on the rows that another score has as well.
-        where = {f"reference where {key}": other for other, key in enumerate(keys) if other != place}
+    if apart:
+        # The rows of a score that another has as well: of what is no mean over rows for each pair, and of the
+        # reference for the loss that skill is a share of. Ranks are not kept where rows differ.
+        each = any(name not in PAIRED for name in options.metrics or PAIRED)
+        beside = {*pairs, *((two, one) for one, two in pairs)} if each else set()
+        if place is not None:
+            beside |= {(keys[place], key) for key in keys if key != keys[place]}
+        at = {key: number for number, key in enumerate(keys)}
         gather_request = replace(
-            gather_request, columns={**gather_request.columns, **dict.fromkeys(where, place)}, where=where
+            gather_request,
+            columns={**gather_request.columns, **{_beside(*two): at[two[0]] for two in sorted(beside)}},
+            where={_beside(*two): at[two[1]] for two in sorted(beside)},
         )
     requested = replace(gather_request, pairs=pairs, ranked=options.ranked, part=part)
     evaluation = read_evaluation(rows, requested)
@@ -269,8 +276,8 @@ def _scores(rows: RowRequest, options: CompareOptions, *, part: bool) -> tuple[G
         found = sums.get((kept[one], kept[other]))
         return sums[kept[other], kept[one]].turned() if found is None else found
 
-    def common(_: int, other: int) -> Table:
-        return evaluation.tables[f"reference where {kept[other]}"]
+    def common(one: int, other: int) -> Table:
+        return evaluation.tables[_beside(kept[one], kept[other])]
 
     notes = [PAIRED_ROWS] if apart else []
     notes += [f"{one!r} is left out: it has no value in any row" for one in empty]
@@ -278,6 +285,11 @@ def _scores(rows: RowRequest, options: CompareOptions, *, part: bool) -> tuple[G
     clusters = [views[key].clusters for key in kept]
     known = tuple(one for one in clusters if one is not None)
     return evaluation, Entries(found, paired, common if apart else None, tuple(notes), clusters=known)
+
+
+def _beside(one: str, other: str) -> str:
+    """Return the key of the table of one score over the rows that another has as well."""
+    return f"{one} where {other}"
 
 
 def _models(evaluation: Gathered, options: CompareOptions) -> Entries:
@@ -475,7 +487,7 @@ class _Board:
         pairs = list(combinations(range(len(scores)), 2)) if self.reference is None else []
         sums = [self.entries.paired(*pair) for pair in pairs]
         most = max(one.table.total_rows for one in scores)
-        if all(one.rows == most for one in sums) or not all(name in one.names for one in sums):
+        if all(one.rows == most for one in sums):
             return wins
         for one, two in pairs:
             value = self._contrast(name, one, two).difference.value
@@ -509,8 +521,14 @@ class _Board:
         if isinstance(name, ClassMeasure):
             found = sums.difference(name, confidence=self.options.confidence)
         else:
+            common = self.entries.common
+            if common is not None and sums.rows and name not in sums.names:
+                one = replace(one, table=common(first, second))
+                two = replace(two, table=common(second, first))
             only = replace(self.options, metrics=(name,))
             (found,) = differences(one, two, sums, options=only)
+            if not sums.rows:
+                found = replace(found, value=None, interval=None)
         pair = self.entries.clusters_of(first, second, name) if sums.rows else None
         if pair is not None:
             found = difference_over_clusters(found, *pair, confidence=self.options.confidence)

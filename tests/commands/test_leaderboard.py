@@ -348,10 +348,13 @@ def holes(tmp_path: Path) -> str:
     return str(tmp_path / "holes.csv")
 
 
-def test_pairwise_takes_the_rows_that_each_pair_has(holes: str) -> None:
+@pytest.mark.parametrize("names", [None, (MeasureName.ECE, MeasureName.SMECE), (MeasureName.AUROC,)])
+def test_pairwise_takes_the_rows_that_each_pair_has(
+    holes: str, names: tuple[MeasureName, ...] | None
+) -> None:
     """Each pair as if it were compared alone and other rows dropped; each score over its own rows."""
     columns = Columns("a", "y", others=("b", "c"), on_missing=OnMissing.PAIRWISE)
-    report = compare_files(RowRequest([holes], columns), options=CompareOptions(pairs=True))
+    report = compare_files(RowRequest([holes], columns), options=CompareOptions(names, pairs=True))
     assert isinstance(report, LeaderboardReport)
     assert (report.input.rows, report.input.dropped) == (118, 2)
     for ranking in report.rankings:
@@ -366,7 +369,37 @@ def test_pairwise_takes_the_rows_that_each_pair_has(holes: str) -> None:
             drop = Columns(pair.first, "y", others=(pair.second,), on_missing=OnMissing.DROP)
             options = CompareOptions((MeasureName(ranking.name),), confidence=report.each)
             both = compare_files(RowRequest([holes], drop), options=options)
-            assert pair.difference == both.comparisons[0].difference  # type: ignore[union-attr]
+            alone_of_both = both.comparisons[0].difference  # type: ignore[union-attr]
+            assert pair.difference.value == pytest.approx(alone_of_both.value, rel=1e-14)
+            # Ranks row by row are kept where all scores have the same rows.
+            if names != (MeasureName.AUROC,):
+                assert pair.difference == alone_of_both
+
+
+def test_errors_of_models_in_rows_differ_by_the_questions_of_both(tmp_path: Path) -> None:
+    """An ECE is no mean over rows, and is taken anew over the questions that both models answered."""
+    rng = np.random.default_rng(3)
+    lines, shared = ["model,id,f,y"], ["a,b,y"]
+    for row in range(400):
+        a, b = rng.random(2)
+        # What b alone does not answer is what a gets wrong.
+        y = int(rng.random() < a) if row < 200 else 0
+        lines += [f"a,{row},{a:.3f},{y}", *([f"b,{row},{b:.3f},{y}"] if row < 200 else [])]
+        shared += [f"{a:.3f},{b:.3f},{y}"] if row < 200 else []
+    for name, text in (("rows", lines), ("columns", shared)):
+        (tmp_path / f"{name}.csv").write_text("\n".join(text) + "\n")
+    models = Columns("f", "y", by=("model",), identity="id")
+    names = (MeasureName.ECE, MeasureName.SMECE)
+    options = CompareOptions(names, pairs=True)
+    found = compare_files(RowRequest([str(tmp_path / "rows.csv")], models), options=options)
+    both = compare_files(
+        RowRequest([str(tmp_path / "columns.csv")], Columns("a", "y", others=("b",))),
+        options=CompareOptions(names),
+    )
+    assert isinstance(found, LeaderboardReport)
+    for ranking, alone in zip(found.rankings, both.comparisons, strict=True):  # type: ignore[union-attr]
+        (pair,) = ranking.pairs or ()
+        assert pair.difference == alone.difference
 
 
 @pytest.mark.parametrize("pairs", [False, True])

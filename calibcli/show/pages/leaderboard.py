@@ -189,9 +189,7 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
     notes = [f"Differences are from {quoted(ranking.against)}{which}; a {who} {worse} 0 is worse."]
     rows = {one.rows for one in ranking.standings} | {one.rows for one in contrasts}
     if len(rows) > 1:
-        # Of what is not compared row by row the values say who is the best.
-        paired = not from_both([one.difference for one in contrasts])
-        best_so = ", and they say which is the best" if paired and best and report.reference is None else ""
+        best_so = ", and they say which is the best" if best and report.reference is None else ""
         alone = f"Each difference uses only the rows that both have{best_so}"
         notes.append(f"{alone}; values over other rows are not comparable.")
     skilled = any(one.skill is not None for one in ranking.standings)
