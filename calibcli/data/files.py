@@ -493,7 +493,7 @@ def _like_it(path: str) -> str | None:
     # As in `--by country device` or `--threshold 0.1 0.2`: a name of a file has an ending.
     further = lost.name == path and not re.search(r"\.[^\W\d]", path)
     return (
-        "if it belongs to an option, repeat the option, or put a comma between numbers" if further else None
+        "if it belongs to an option, repeat the option, or put commas between its values" if further else None
     )
 
 
