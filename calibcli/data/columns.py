@@ -677,7 +677,7 @@ def resolve(columns: Columns, header: Header) -> ResolvedColumns:
 
 def _telling_apart(requested: str, header: Header) -> tuple[str, ...]:
     """Return the column of ids, or those whose values tell rows apart together; a name may hold a comma."""
-    if "," not in requested or requested in header.names:
+    if "," not in requested or folded(requested) in map(folded, header.names):
         return (header.named(requested),)
     return header.all_named(names_of(requested) or ())
 

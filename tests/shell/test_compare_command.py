@@ -302,10 +302,10 @@ def test_models_are_matched_by_several_columns(run: Run, tmp_path: Path) -> None
         for item in range(30)
     ]
     lines = (f"{model},{task},{item},{task}/{item},{score},{y}" for model, task, item, score, y in rows)
-    path.write_text("\n".join(["model,task,item,both,s,y", *lines]))
+    path.write_text("\n".join(['model,task,item,"Both, in one",s,y', *lines]))
     words = ("compare", path, "-s", "s", "-y", "y", "--by", "model", "-m", "brier")
     by_two = run(*words, "--id", "task,item")
-    assert by_two.out == run(*words, "--id", "both").out == run(*words, "--id", "item,task").out
+    assert by_two.out == run(*words, "--id", "both, in one").out == run(*words, "--id", "item,task").out
     assert "60" in by_two.out
     found = run(*words, "--id", "item")
     assert "--id item,COLUMN tells such rows apart by a further column" in found.out
