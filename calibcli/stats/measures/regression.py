@@ -333,7 +333,37 @@ class _Cox:
         if name is MeasureName.CITL_LOGIT and scatter > _FAR_OFF:
             by_rate = self._by_rate()
             low, high = min(low, by_rate[0]), max(high, by_rate[1])
-        return _Found(value, (min(low, value), max(high, value)), carried=carried)
+        ends = min(low, value), max(high, value)
+        if name is not MeasureName.CITL_LOGIT:
+            ends = self._with_one_more(best, profile, *ends)
+        return _Found(value, ends, carried=carried)
+
+    def _with_one_more(
+        self, best: Solution, profile: Profile, low: float, high: float
+    ) -> tuple[float, float]:
+        """Return ends that hold the coefficient with one more row at an end of the scores, of the label that
+        is the less likely one there: of many sure rows one is seldom wrong, and then moves it by far.
+        """
+        points, at = self.points, best.optimum.at
+        # A step of Newton's method is near enough to see where such a row does not matter.
+        least = 0.25 * (high - low) * abs(profile.unit)
+        own = np.linalg.pinv(best.optimum.slopes.curvature)[-1]
+        for place, label in ((int(points.score.argmin()), True), (int(points.score.argmax()), False)):
+            there = profile.points.design[:, place]
+            step = float(own @ there) * (label - float(newton.logistic(at @ there))) / profile.rows
+            if abs(step) < least:
+                continue
+            more = newton.Labelled(
+                np.append(points.score, points.score[place]),
+                np.append(points.label, label),
+                np.append(points.weight, 1.0),
+            )
+            try:
+                found = solved(_FAMILIES[self.name], more, aim=best.aim).coefficients[-1]
+            except NotConverged:
+                continue
+            low, high = min(low, found), max(high, found)
+        return low, high
 
     def _profile(self, least: float) -> Profile:
         return Profile.of(_FAMILIES[self.name], self.points, rows=self.table.total_rows, least=least)
