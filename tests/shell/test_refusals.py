@@ -119,7 +119,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, "measure nowhere.csv", "nowhere.csv", ""),
     (3, "measure goodd.csv", "goodd.csv: there is no such file", "did you mean good.csv"),
     (3, f"measure {MANY} --by country device", "device: there is no such file", "repeat the option"),
-    (3, f"measure {MANY} --threshold 0.1 0.2", "0.2: there is no such file", "a comma between numbers"),
+    (3, f"measure {MANY} --threshold 0.1 0.2", "0.2: there is no such file", "commas between its values"),
     (3, "measure gone/good.csv", "gone/good.csv: there is no such file", "there is no folder gone either"),
     (3, "measure nan.csv", "1 of 61 ... row 61", ""),
     (3, "measure gap.csv", "1 of 61 ... row 61", ""),
