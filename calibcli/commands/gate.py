@@ -1,6 +1,7 @@
 """Judge a claim by the rows of this call and of all calls before, which a state has counted."""
 
 import hashlib
+import math
 import shlex
 from collections.abc import Sequence
 from decimal import Decimal
@@ -46,10 +47,10 @@ from calibcli.reports.input import ClassesRead, InputSummary, together
 from calibcli.reports.maps import InspectReport
 from calibcli.reports.measure import TableSummary
 from calibcli.reports.verify import StateSummary, VerifyReport
-from calibcli.show.pages.verify import verdict_lines
 from calibcli.show.words import field_name
 from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.cells import FrozenSegments, Partition, Sums, sums_of_leaves, table_of
+from calibcli.stats.gates.claim import Verdict
 from calibcli.stats.gates.growth import Growth, Incoming, Rows, chance_of_twin, grown
 from calibcli.stats.gates.segments import segments_of_sums
 from calibcli.stats.gates.state import (
@@ -787,15 +788,14 @@ def report_of(path: str | None, state: GateState) -> InspectReport:
     ]
     facts.append(("batches", f"{len(state.batches):,}"))
     if state.batches:
-        verdict = verdict_on_file(state)
-        facts += [("verdict", verdict.outcome.value), ("in words", " ".join(verdict_lines(verdict)))]
-        facts.append(("estimate", f"{verdict.value:.4g}"))
+        facts += _found(state, verdict_on_file(state))
     every = list(state.by_name.items())
-    facts += [("batch", _batch_words(*one)) for one in every[-_LISTED:]]
-    if earlier := every[:-_LISTED]:
-        facts.append(("...", f"{plural(len(earlier), 'earlier batch')}, in the file"))
-    out = [one for one in earlier if one[1].stands_out]
-    facts += [("batch", _batch_words(*one)) for one in out[-_LISTED:]]
+    listed, more = every[-_LISTED:], every[:-_LISTED]
+    facts += [("batch", _batch_words(*one)) for one in listed]
+    if more:
+        facts.append(("...", f"{plural(len(more), 'earlier batch')}, in the file"))
+    earlier = [one for one in more if one[1].stands_out]
+    facts += [("batch", _batch_words(*one)) for one in earlier[-_LISTED:]]
     if any(one.stands_out for one in state.batches):
         facts.append(("stands out", "at most 1 of 1,000 calibrated batches of these scores is so far off"))
     facts += [("note", note) for note in state.notes]
@@ -810,6 +810,37 @@ def _batch_words(name: str, batch: Batch) -> str:
         return said
     out = "; stands out" if own.stands_out else ""
     return f"{said}, ECE {own.value:.4g} alone (by chance up to {own.by_chance:.4g}){out}"
+
+
+def _found(state: GateState, verdict: Verdict) -> list[tuple[str, str]]:
+    terms = state.terms
+    facts = [("verdict", f"{verdict.outcome.value}{'' if verdict.reason is None else f': {verdict.reason}'}")]
+    facts.append(("estimate", f"{verdict.value:.4g}"))
+    if verdict.lower is not None and verdict.upper is not None:
+        facts.append(("bounds", f"{verdict.lower:.4g} and {verdict.upper:.4g}, one-sided each"))
+    evidence = verdict.evidence
+    if evidence is None:
+        return facts
+    needed = f"{_tens(terms.threshold)} decides"
+    facts.append(
+        ("evidence for an alarm" if terms.alarm else "evidence for a fail", _tens(evidence.log_fail))
+    )
+    if evidence.log_pass is not None:
+        facts.append(("evidence for a pass", _tens(evidence.log_pass)))
+    facts[-1] = (facts[-1][0], f"{facts[-1][1]}; {needed}")
+    marks = (("passed after", evidence.passed_at), ("failed after", evidence.failed_at))
+    facts += [(what, f"{rows:,} rows") for what, rows in marks if rows is not None]
+    facts.append(("looks", f"{evidence.looks:,}"))
+    return facts
+
+
+def _tens(log: float) -> str:
+    """Return a number from its natural logarithm, as a power of ten where it is large or small."""
+    if math.isinf(log):
+        return "infinite" if log > 0 else "0"
+    if -9.0 < log < 14.0:
+        return f"{math.exp(log):.4g}"
+    return f"10^{log / math.log(10.0):.1f}"
 
 
 def _again(path: str, state: GateState) -> str:

@@ -478,7 +478,7 @@ def test_what_is_on_file_is_shown_and_nothing_is_concluded_by_looking(
     assert run("verify", batch_of("many.csv", 4000), *words, "--state", state).code == 4
     shown = run("inspect", state).out
     assert "inconclusive" in shown
-    assert "Passed at" not in shown
+    assert "passed after" not in shown
 
 
 def test_merging_waits_for_whoever_updates_the_output(
