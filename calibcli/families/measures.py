@@ -599,9 +599,9 @@ class MeasureName(Explained):
         Estimator: Maximum likelihood, fitted together with cox_intercept. Infinite where a threshold on the
             score separates the labels; undefined where there is one label or one score only.
         Interval: As for cox_intercept, with the intercept at its best for each b: for these very scores,
-            asymptotic, rough where fewer than 50 rows carry its noise. Its ends hold the coefficient that one
-            more row at the lowest score with label 1 would give, and one at the highest with label 0: sure
-            rows that are seldom wrong may all be right here. Where the slope is infinite, the finite end is
+            asymptotic, rough where fewer than 50 rows carry its noise. Its ends hold the coefficient that
+            label 1 in some rows of the lowest score would give where none has it, and label 0 of the highest:
+            so many as may be missed of m rows, m(1 - δ^(1/m)). Where the slope is infinite, the finite end is
             where the deviance from the bound of the likelihood reaches t² with one degree of freedom. None
             with importance weights.
         Assumes: Rows are independent and held out. The truth need not be on a line: b is that of the best

@@ -335,28 +335,34 @@ class _Cox:
             low, high = min(low, by_rate[0]), max(high, by_rate[1])
         ends = min(low, value), max(high, value)
         if name is not MeasureName.CITL_LOGIT:
-            ends = self._with_one_more(best, profile, *ends)
+            ends = self._with_unseen(best, profile, *ends)
         return _Found(value, ends, carried=carried)
 
-    def _with_one_more(
-        self, best: Solution, profile: Profile, low: float, high: float
-    ) -> tuple[float, float]:
-        """Return ends that hold the coefficient with one more row at an end of the scores, of the label that
-        is the less likely one there: of many sure rows one is seldom wrong, and then moves it by far.
+    def _with_unseen(self, best: Solution, profile: Profile, low: float, high: float) -> tuple[float, float]:
+        """Return ends that hold the coefficient with as many more rows at an end of the scores, of the label
+        that is the less likely one there, as may have been missed: of many sure rows few are wrong, and move
+        it by far.
         """
         points, at = self.points, best.optimum.at
+        z, delta = newton.logit(points.score), (1.0 - self.confidence) / 2.0
         # A step of Newton's method is near enough to see where such a row does not matter.
         least = 0.25 * (high - low) * abs(profile.unit)
         own = np.linalg.pinv(best.optimum.slopes.curvature)[-1]
         for place, label in ((int(points.score.argmin()), True), (int(points.score.argmax()), False)):
             there = profile.points.design[:, place]
-            step = float(own @ there) * (label - float(newton.logistic(at @ there))) / profile.rows
+            same = z == z[place]
+            if bool((points.label[same] == label).any()):
+                continue
+            # If none is of that label, so many of the rows there may have been, but for an error of delta.
+            alike = float(points.weight[same].sum())
+            unseen = alike * (1.0 - delta ** (1.0 / alike))
+            step = float(own @ there) * (label - float(newton.logistic(at @ there))) * unseen / profile.rows
             if abs(step) < least:
                 continue
             more = newton.Labelled(
                 np.append(points.score, points.score[place]),
                 np.append(points.label, label),
-                np.append(points.weight, 1.0),
+                np.append(points.weight, unseen),
             )
             try:
                 found = solved(_FAMILIES[self.name], more, aim=best.aim).coefficients[-1]
