@@ -157,9 +157,11 @@ def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) ->
     if name.value not in measures:
         msg = f"{path} holds no {name.value}"
         raise UsageProblem(msg, f"{again} --json -o report.json`")
-    # What is compared is finite; elsewhere a report may say that a value is not.
-    measures[name.value].child("value").number()
     found = measure_in(tree, name.value)
+    if not math.isfinite(found.value):
+        what = "infinite, and nothing is worse" if math.isinf(found.value) else "undefined"
+        msg = f"{path}: its {name.value} is {what}"
+        raise UsageProblem(msg, "compare another measure, such as --regression-metric brier")
     if found.interval is None or all(map(math.isinf, found.interval.ends)):
         msg = f"{path}: its {name.value} has no interval, so nothing can be concluded from it"
         raise UsageProblem(msg, "its assumptions say why; compare another measure")

@@ -387,3 +387,9 @@ def test_an_infinite_loss_is_said_in_words(run: Run, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("a,b,label\n" + "\n".join(lines))
     told = run("compare", tmp_path / "rows.csv", "-s", "a", "-s", "b", "-y", "label", "-m", "log_loss").out
     assert "log loss is infinite instead of 0." in told.partition("\n\n")[0]
+    report = tmp_path / "report.json"
+    run("measure", tmp_path / "rows.csv", "-s", "b", "-y", "label", "--json", "-o", report)
+    words = ("verify", tmp_path / "rows.csv", "-s", "a", "-y", "label", "--baseline", report)
+    refused = run(*words, "--max-regression", "0.1", "--regression-metric", "log_loss", code=2).err
+    assert "report.json: its log_loss is infinite, and nothing is worse" in refused
+    assert "--regression-metric brier" in refused
