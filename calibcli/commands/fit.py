@@ -172,12 +172,18 @@ def gathered_folds(tables: Sequence[Table], *, column: str | None, groups: int, 
 
 
 def select(
-    folds: Folds, candidates: Sequence[RecalibratorName], *, options: FitOptions, by: bool = False
+    folds: Folds,
+    candidates: Sequence[RecalibratorName],
+    *,
+    options: FitOptions,
+    by: bool = False,
+    shared: Recalibrator | None = None,
 ) -> Choice:
     """Compare methods by their loss on rows that their fit has not seen.
 
     Args:
         candidates: Methods that were named; without any the default ones for which there are rows enough.
+        shared: What a group has without a map of its own, in place of raw scores.
     """
     requested = replace(options, folds=None)
     losses: dict[RecalibratorName, list[float]] = {
@@ -196,9 +202,12 @@ def select(
                 losses[name].append(math.inf if sure and requested.loss is FitLoss.LOG else loss)
             except CalibcliError as problem:
                 reasons[name] = f"without fold {place + 1}: {problem.message}"
+    before = [
+        fold if shared is None else with_scores(fold, shared.predict(fold.score)) for fold in folds.tables
+    ]
     found = FoldLosses(
         weight=np.array([float(fold.weight.sum()) for fold in folds.tables]),
-        raw=np.array([_mean_loss(fold, options.loss) for fold in folds.tables]),
+        raw=np.array([_mean_loss(fold, options.loss) for fold in before]),
         of={name: reasons.get(name) or np.array(some) for name, some in losses.items()},
     )
     selection = Selection(options.loss, len(folds.tables), folds.grouped_by, options.seed, choose(found))
@@ -305,7 +314,7 @@ class _OneScore:
         )
 
     def members(
-        self, tables: Mapping[str, Table], choice: Choice | None
+        self, tables: Mapping[str, Table], choice: Choice | None, whole: Recalibrator
     ) -> tuple[dict[str, Artifact], dict[str, Shared]]:
         """Return the map of each group that is large enough, and why others share that of all rows."""
         members: dict[str, Artifact] = {}
@@ -315,48 +324,60 @@ class _OneScore:
             for (key, _), part in self.gathered.extras.folded.tables().items():
                 parts[key].append(part)
         for key, table in tables.items():
-            reason, few = _too_small(table, self.which.min_group_rows), None
-            if choice is not None and choice.repair is not None and not self.which.candidate:
-                few = too_few_for(choice.repair, (table,))
-                # What all rows need it needs; where that is nothing, it may still need something simpler.
-                if choice.selection.chosen is not RecalibratorName.IDENTITY:
-                    reason = reason or few
+            reason = _too_small(table, self.which.min_group_rows)
             if reason is not None:
                 shared[key] = Shared(table.total_rows, reason)
                 continue
             notes = (*selection_notes(self.gathered.input), *rounding_notes(table.resolution))
+            few = None
+            if choice is not None and choice.repair is not None and not self.which.candidate:
+                few = too_few_for(choice.repair, (table,))
             try:
                 if choice is None:
                     name = RecalibratorName(self.which.of_one_score)
                     members[key] = self.map_of(name, table, notes)
+                elif few is None:
+                    members[key] = self._chosen(choice, table, notes, parts[key])
+                elif (simpler := self._simpler(table, parts[key], whole)) is not None:
+                    members[key] = self.map_of(simpler, table, notes)
                 else:
-                    members[key] = self._chosen(choice, table, notes, parts[key], few=few is not None)
+                    shared[key] = Shared(table.total_rows, few)
             except InputProblem as problem:
                 msg = f"group {key!r}: {problem.message}"
                 raise InputProblem(msg, problem.hint) from problem
         return members, shared
 
     def _chosen(
-        self, choice: Choice, table: Table, notes: tuple[str, ...], parts: Sequence[Table], *, few: bool
+        self, choice: Choice, table: Table, notes: tuple[str, ...], parts: Sequence[Table]
     ) -> Artifact:
         """Return the map that auto gives a group: the repair chosen by all rows, or none where as good.
 
-        A group that cannot be cut into folds, and one of a map that brackets, gets the repair. Rows with
-        importance weights went to `parts`, the folds, while they were read. Where rows are too `few` for the
-        repair, one that they bear is chosen, or none.
+        A group that cannot be cut into folds, and one of a map that brackets, gets the repair.
         """
-        repair = RecalibratorName.IDENTITY if few or choice.repair is None else choice.repair
+        repair = choice.repair
+        if repair is None:
+            return self.map_of(RecalibratorName.IDENTITY, table, notes)
         own: Choice | None = None
-        if choice.repair is not None and not recalibrator_class(repair).brackets:
+        if not recalibrator_class(repair).brackets:
             with suppress(InputProblem, UsageProblem):
-                folds = (
-                    gathered_folds(parts, column=None, groups=0, rounded=False)
-                    if table.weighted
-                    else drawn_folds(table, self.folds, seed=self.options.seed)
-                )
-                own = select(folds, () if few else (repair,), options=self.options)
+                own = select(self._folds_of(table, parts), (repair,), options=self.options)
         name = repair if own is None else own.selection.chosen
         return self.map_of(name, table, notes, choice=own)
+
+    def _simpler(self, table: Table, parts: Sequence[Table], whole: Recalibrator) -> RecalibratorName | None:
+        """Return what a group with too few rows for the repair of all can bear and needs beside their map."""
+        if not whole.brackets:
+            with suppress(InputProblem, UsageProblem):
+                own = select(self._folds_of(table, parts), (), options=self.options, shared=whole)
+                name = own.selection.chosen
+                return None if name is RecalibratorName.IDENTITY else name
+        return None
+
+    def _folds_of(self, table: Table, parts: Sequence[Table]) -> Folds:
+        """Return the folds of a group; rows with importance weights went to them while they were read."""
+        if table.weighted:
+            return gathered_folds(parts, column=None, groups=0, rounded=False)
+        return drawn_folds(table, self.folds, seed=self.options.seed)
 
 
 def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple[FitReport, str]:
@@ -390,7 +411,7 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
     if not grouped:
         return report, artifact_text(whole)
     tables = {key: one for (key,), one in gathered.extras.slices[RAW].tables().items()}
-    members, shared = fit.members(tables, choice)
+    members, shared = fit.members(tables, choice, whole.recalibrator)
     artifact = GroupArtifact(gathered.resolved.by[0], whole, members, shared)
     through = [(members.get(key, whole), one) for key, one in tables.items()]
     groups = [

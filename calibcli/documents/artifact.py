@@ -440,7 +440,7 @@ class GroupArtifact(Declared):
     pooled: Annotated[Artifact, "The map of all rows, without a digest of its own."]
     members: Annotated[
         Mapping[str, Artifact],
-        "For each group with enough rows the map of its own; the same method, scale and positive label.",
+        "For each group with enough rows the map of its own, of the same scale and positive label.",
     ]
     shared: Annotated[Mapping[str, Shared], "The groups that share the map of all rows."]
     calibcli: FittedBy = __version__
@@ -456,7 +456,7 @@ class GroupArtifact(Declared):
         return frozenset((*self.members, *self.shared))
 
     def check(self, node: Node) -> None:
-        """Refuse maps that see scores otherwise than that of all rows, other rows, and two methods."""
+        """Refuse maps that see scores otherwise than that of all rows, and other rows."""
         first = self.pooled
         alike: dict[str, object] = {"scale": first.scale.value, "classes": None, "positive": first.positive}
         alike |= {} if first.score_map is None else {"score_map": first.score_map}
@@ -539,15 +539,9 @@ def any_map_of(root: Node) -> AnyArtifact:
 
 
 def _check_methods(root: Node, members: Mapping[str, Artifact], *, pooled: Artifact) -> None:
-    """Refuse maps of two methods, but for the identity, which stands beside maps without ends alone."""
-    identity = RecalibratorName.IDENTITY
-    first = pooled.recalibrator
+    """Refuse maps of which some have two ends and others none."""
     for key, one in members.items():
-        name = one.recalibrator.name
-        if first.name is identity:
-            first = one.recalibrator
-        mixed = one.recalibrator.brackets is not pooled.recalibrator.brackets
-        if mixed or name not in {first.name, identity}:
+        if one.recalibrator.brackets is not pooled.recalibrator.brackets:
             node = root.child("members").child(key).child("method")
             node.expect(pooled.recalibrator.name.value)
 

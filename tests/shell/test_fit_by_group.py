@@ -193,20 +193,22 @@ def test_auto_chooses_one_repair_for_all_groups(run: Run, rows: Path) -> None:
 
 
 def test_auto_fits_no_curve_to_a_group_of_few_events(run: Run, tmp_path: Path) -> None:
-    """Such a group takes the map of all rows, or where all rows need none what its own can bear."""
+    """Such a group takes the map of all rows, or what its own rows can bear where that is better."""
     rng = np.random.default_rng(4)
     score, few = rng.beta(1.0, 3.0, 6_000), np.arange(6_000) % 40 == 7
     drawn, group = rng.random(6_000), np.where(few, "few", "many")
     found = []
-    for rate in (score**2, np.where(few, 0.3 * score, score)):
+    for rate in (score**2, np.where(few, 0.3 * score, score), np.where(few, 0.8 * score, score**2)):
         rows = {"score": score, "label": (drawn < rate).astype(int), "country": group}
         path = in_csv(tmp_path / "rows.csv", rows)
         found.append(run("fit", path, *ASKED, "--by", "country", "-m", "auto").document)
-    bent, calibrated = found
+    bent, calibrated, apart = found
     assert bent["pooled"]["method"] == "quadratic"
     assert bent["shared"]["few"]["reason"] == "fewer than 30 rows of the rarer label"
     assert (calibrated["pooled"]["method"], calibrated["shared"]) == ("identity", {})
     assert calibrated["members"]["few"]["method"] == "intercept"
+    assert (apart["pooled"]["method"], apart["members"]["few"]["method"]) == ("quadratic", "intercept")
+    assert sealed(GroupArtifact.from_dict(document_of(apart)).to_dict()) == apart
 
 
 def test_auto_asks_each_group_of_weighted_rows_too(run: Run, tmp_path: Path) -> None:
