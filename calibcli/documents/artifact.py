@@ -32,7 +32,7 @@ from calibcli.codec import (
 )
 from calibcli.documents.sealed import MOST_BYTES, NO_JSON, in_file, parse, read_document, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
-from calibcli.names import FitMethod, RecalibratorName, Scale
+from calibcli.names import FitMethod, Scale
 from calibcli.options.numerals import rough_percent
 from calibcli.options.rows import DocumentInMemory, DocumentSource
 from calibcli.stats.recalibrators import FittedBin, Guarantee, Recalibrator

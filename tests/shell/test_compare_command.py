@@ -218,15 +218,15 @@ def test_groups_that_need_no_repair_keep_their_scores(run: Run, rows: Path, tmp_
     same = {line[4] for line in table if float(line[0]) == float(line[-1])}
     assert same == {"c"}
     assert "identity" in run("inspect", tmp_path / "by.json").out
-    document["members"]["b"] = mixed(run, rows)
+    document["members"]["b"] = with_ends(run, rows)
     del document["digest"]
     with pytest.raises(DocumentProblem, match=r"members\.b"):
         GroupArtifact.from_dict(Node(document))
 
 
-def mixed(run: Run, rows: Path) -> dict[str, object]:
-    """Return the map of another method."""
-    other = run("fit", rows, "-s", "score", "-y", "moved", "--by", "g", "-m", "beta").document
+def with_ends(run: Run, rows: Path) -> dict[str, object]:
+    """Return a map with ends beside maps without."""
+    other = run("fit", rows, "-s", "score", "-y", "moved", "--by", "g", "-m", "venn-abers").document
     return dict(other["members"]["b"])
 
 

@@ -68,7 +68,7 @@ def fit_page(report: FitReport) -> Page:
     notes = [*repair_lines(report.input), *note_lines(noted)]
     by = "" if report.by is None else f" by {quoted(report.by)}"
     methods = dict.fromkeys((report.method, *(one.method for one in report.groups if one.method is not None)))
-    title = [Line(f"fitted {' and '.join(methods)}{by}, written to {where}", Tone.TITLE)]
+    title = [Line(f"fitted {listed(methods)}{by}, written to {where}", Tone.TITLE)]
     title += [Line(one) for one in answer_of(report)]
     trials = () if report.selection is None else (_trials(report.selection, by=bool(by)),)
     trials = trials if report.segments is None else (_strengths(report.segments),)
