@@ -168,7 +168,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, f"measure {MANY} --by a1", "there is no column 'a1'", ""),
     (3, f"report {MANY} --by day -o r.html", "makes over 1,000 groups (1,200 so far)", "take up to 100,000"),
     # Usage.
-    (2, "measure", "Missing argument 'INPUT...'", "calibcli measure --help"),
+    (2, "measure", "Missing argument 'INPUT...'", "name a file, or - for what is piped"),
     (2, "verify --max-ece 0.1", "Missing argument 'INPUT...'", "name a file, or - for what is piped"),
     (2, "drift good.csv ./good.csv", "./good.csv would be compared with itself", "the new rows second"),
     (3, f"measure comment.csv {COLUMNS}", "no column 'score'", "here it holds a comment: take it out"),

@@ -68,7 +68,7 @@ def measure(
         rows = replace(rows, inputs=[STDOUT])
     if not rows.inputs:
         msg = "Missing argument 'INPUT...'"
-        raise UsageProblem(msg, "calibcli measure --help")
+        raise UsageProblem(msg, "name a file, or - for what is piped: calibcli measure --help")
     if compat is not None:
         _refuse_beside_compat(rows.columns, options, compat, summary_out)
     rows, kind = request_of(rows, out), format_of(out)
