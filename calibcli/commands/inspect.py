@@ -15,6 +15,7 @@ from calibcli.data.files import file_word, found_in
 from calibcli.data.formats import format_of
 from calibcli.data.fragments import (
     DECIMAL_COMMA,
+    are_named_otherwise,
     asking_for,
     guessed_classes,
     kinds_as_read,
@@ -470,7 +471,7 @@ def inspect_columns(
     repair: str | None = ""
     roles = _roles(Header(header, first.shown, partitions), named)
     probs, roles, of_two = _score_or_classes(first, header, roles, named)
-    by_name = {name: role for role, name in roles.items()} | dict.fromkeys(probs, "probs")
+    by_name = {name: role for role, name in roles.items()}
     if NEW_COLUMN in header and "score" in roles and named.score is None:
         # What `apply` wrote is looked at next, and not once more what it was made of.
         roles = {**roles, "score": NEW_COLUMN}
@@ -485,9 +486,7 @@ def inspect_columns(
     kinds = kinds_as_read(first, header)
     lists = _lists_of_labels(first, roles.get("label", ""), kinds) if probs else []
     if probs and labelled and not lists:
-        several = SeveralClasses(shlex.split(asking_for(probs))[1])
-        more, told = _contents(path, Columns(None, roles["label"], several=several), input_format)
-        repair = told or ""
+        probs, more, repair = _of_classes(path, probs, roles["label"], kinds, input_format)
     elif not of_score:
         label = roles["label"] if labelled and not probs else None
         more, repair = _labels(path, label, kinds, input_format)
@@ -503,12 +502,30 @@ def inspect_columns(
         f"{_requested(probs, roles)} -y {shlex.quote(roles.get('label', 'LABEL'))}{_as_said(input_format)}"
     )
     typed = (*kinds, *((name, "partition") for name in partitions))
+    by_name |= dict.fromkeys(probs, "probs")
     columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in typed)
     following = None if repair is None else f"calibcli measure {file_word(path)} {words}{repair}"
     if following is not None and repair == "" and _is_small(fragments):
         by, models = _of_models(path, header, roles, input_format, words)
         following, facts = f"{following}{by}", [*facts, *models]
     return InspectReport(path, first.format.value, tuple(facts), columns, following)
+
+
+def _of_classes(
+    path: str, probs: tuple[str, ...], label: str, kinds: Sequence[tuple[str, str]], form: InputFormat
+) -> tuple[tuple[str, ...], Facts, str]:
+    """Return the columns of classes, why `measure` would refuse their rows, and what it needs to be told.
+
+    Nothing tells log odds of several models from those of classes but labels of 0 and 1 alone: then the
+    columns are none of classes.
+    """
+    several = SeveralClasses(shlex.split(asking_for(probs))[1])
+    facts, repair = _contents(path, Columns(None, label, several=several), form)
+    if "--scale" in (repair or "") and are_named_otherwise(probs):
+        found, needed = _labels(path, label, kinds, form)
+        if "base rate" in dict(found):
+            return (), found, needed
+    return probs, facts, repair or ""
 
 
 def _score_or_classes(

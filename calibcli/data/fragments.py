@@ -331,8 +331,17 @@ def one_of_two(fragment: Fragment, probs: Sequence[str]) -> str | None:
     """
     if len(probs) != 2 or fragment.pipe is not None or not _sum_to_one(fragment, probs):
         return None
+    return next(_called_one(probs), probs[-1])
+
+
+def are_named_otherwise(probs: Sequence[str]) -> bool:
+    """Whether no name of several columns is that of label 1, so that labels of 0 and 1 are none of theirs."""
+    return len(probs) > 1 and next(_called_one(probs), None) is None
+
+
+def _called_one(probs: Sequence[str]) -> Iterator[str]:
     start = len(os.path.commonprefix(list(probs)))  # noqa: RUF071 - of letters, not of folders
-    return next((name for name in probs if folded(name[start:]) in _ONES), probs[-1])
+    return (name for name in probs if folded(name[start:]) in _ONES)
 
 
 def _sum_to_one(fragment: Fragment, probs: Sequence[str]) -> bool:

@@ -22,7 +22,7 @@ from calibcli.documents.artifact import artifact_text
 from calibcli.names import Compression, DocumentKind
 from calibcli.options.numerals import folded
 from calibcli.shell.app import main
-from command_line import CHURN, SAMPLE, Run
+from command_line import CHURN, SAMPLE, Run, in_csv
 from exported_maps import class_map, one_map
 from published import validator
 
@@ -553,6 +553,18 @@ def test_two_columns_that_do_not_sum_to_1_are_not_two_classes(run: Run, tmp_path
         assert ("or several classes with --probs 'p_*'" in said) == (second == 0.4)
     pq.write_table(pa.table({"p_a": ["x"], "p_b": ["y"], "label": [1]}), tmp_path / "text.parquet")
     assert "--probs" in run("measure", tmp_path / "text.parquet", code=3).err
+
+
+@pytest.mark.parametrize("names", ["old new", "a b c", "0 1"])
+def test_logits_of_models_are_none_of_classes(run: Run, tmp_path: Path, names: str) -> None:
+    """Where labels are 0 and 1 alone, and no column is called so; else they are tried as those of classes."""
+    rng = np.random.default_rng(5)
+    columns = {f"logit_{name}": rng.normal(0.0, 2.0, 60) for name in names.split()}
+    path = in_csv(tmp_path / "a.csv", {**columns, "label": np.arange(60) % 2})
+    shown = run("inspect", path, "--json", code=0).document
+    asked = "--probs 'logit_*' -y label --scale logit" if names == "0 1" else "-s SCORE -y label"
+    assert shown["suggestion"] == f"calibcli measure {path} {asked}"
+    assert ("base rate" in shown["facts"]) is (names != "0 1")
 
 
 def test_errors_that_cancel_between_two_classes_are_spoken_of(run: Run, tmp_path: Path) -> None:
