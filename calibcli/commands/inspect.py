@@ -486,7 +486,7 @@ def inspect_columns(
     kinds = kinds_as_read(first, header)
     lists = _lists_of_labels(first, roles.get("label", ""), kinds) if probs else []
     if probs and labelled and not lists:
-        probs, more, repair = _of_classes(path, probs, roles["label"], kinds, input_format)
+        probs, more, repair = _contents_of_classes(path, probs, roles["label"], kinds, input_format)
     elif not of_score:
         label = roles["label"] if labelled and not probs else None
         more, repair = _labels(path, label, kinds, input_format)
@@ -511,7 +511,7 @@ def inspect_columns(
     return InspectReport(path, first.format.value, tuple(facts), columns, following)
 
 
-def _of_classes(
+def _contents_of_classes(
     path: str, probs: tuple[str, ...], label: str, kinds: Sequence[tuple[str, str]], form: InputFormat
 ) -> tuple[tuple[str, ...], Facts, str]:
     """Return the columns of classes, why `measure` would refuse their rows, and what it needs to be told.
