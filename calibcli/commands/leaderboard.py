@@ -1,9 +1,9 @@
 """Compare several scores of the same rows, or several models on the same questions, all pairs at once."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from itertools import combinations
 from shlex import quote
 
@@ -15,7 +15,7 @@ from calibcli.commands.reading import read_evaluation, rounding_notes
 from calibcli.commands.slices import Group, gather_request_of, level_of, views_of
 from calibcli.commands.two_tables import Seen, difference_over_clusters, differences, measured_alone
 from calibcli.data.columns import alike_notes
-from calibcli.data.files import refuse_read_once
+from calibcli.data.files import refuse_read_once, stream_in
 from calibcli.data.tally import GatherRequest
 from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import (
@@ -46,18 +46,21 @@ from calibcli.reports.measure import ClusterSummary
 from calibcli.stats.measures import ClassEstimate, Estimate
 from calibcli.stats.measures.classes.differences import JOINT
 from calibcli.stats.measures.clustered import Clusters, with_clusters
-from calibcli.stats.measures.differences import PAIRED, Compared, PairedSums, Skill, skill
+from calibcli.stats.measures.differences import PAIRED, Compared, Difference, PairedSums, Skill, skill
 from calibcli.stats.measures.matched import Answers, in_common
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import looks_discrete
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass, replace
+from calibcli.values import dataclass, field, replace
 
 # Sums of differences take 0.3 MiB a pair, in every fragment that is read at once: 190 pairs at most.
 MOST_IN_PAIRS = 20
 
 # Each group of rows is read by itself.
 _MOST_GROUPS = 20
+# So many tables of scores over the rows that another has as well are held at once, each as large as a score's
+# own may be. For those of more pairs rows are read again.
+_MOST_BESIDE = 12
 
 # With a reference: the share of the error that the interval of its own loss may take.
 _FOR_REFERENCE = 0.1
@@ -248,21 +251,16 @@ def _scores(rows: RowRequest, options: CompareOptions, *, part: bool) -> tuple[G
         place = (columns.score, *columns.others).index(options.reference)
     if place is not None and not options.pairs:
         pairs = tuple((keys[place], key) for key in keys if key != keys[place])
-    if apart:
-        # The rows of a score that another has as well: of what is no mean over rows for each pair, and of the
-        # reference for the loss that skill is a share of. Ranks are not kept where rows differ.
-        each = any(name not in PAIRED for name in options.metrics or PAIRED)
-        beside = {*pairs, *((two, one) for one, two in pairs)} if each else set()
-        if place is not None:
-            beside |= {(keys[place], key) for key in keys if key != keys[place]}
-        at = {key: number for number, key in enumerate(keys)}
-        gather_request = replace(
-            gather_request,
-            columns={**gather_request.columns, **{_beside(*two): at[two[0]] for two in sorted(beside)}},
-            where={_beside(*two): at[two[1]] for two in sorted(beside)},
-        )
+    # The rows of a score that another has as well: of what is no mean over rows for each pair, and of the
+    # reference for the loss that skill is a share of. Ranks are not kept where rows differ.
+    both: list[tuple[str, str]] = []
+    if apart and any(name not in PAIRED for name in options.metrics or PAIRED):
+        both = [two for pair in pairs for two in (pair, pair[::-1])]
+    lost = [(keys[place], key) for key in keys if key != keys[place]] if apart and place is not None else []
+    every = len(pairs) == len(keys) * (len(keys) - 1) // 2
+    again = every and len(both) > _MOST_BESIDE and stream_in(rows.inputs) is None
     requested = replace(gather_request, pairs=pairs, ranked=options.ranked, part=part)
-    evaluation = read_evaluation(rows, requested)
+    evaluation = read_evaluation(rows, _with_beside(requested, lost if again else [*lost, *both]))
     sums = dict(zip(pairs, evaluation.extras.paired, strict=True))
     views = dict(zip(keys, views_of(evaluation), strict=True))
     seen = {key: Seen(view.source.score, view.source.score, view.table) for key, view in views.items()}
@@ -276,8 +274,18 @@ def _scores(rows: RowRequest, options: CompareOptions, *, part: bool) -> tuple[G
         found = sums.get((kept[one], kept[other]))
         return sums[kept[other], kept[one]].turned() if found is None else found
 
+    @lru_cache(1)
+    def read_again(start: int) -> Mapping[str, Table]:
+        some = both[start : start + _MOST_BESIDE]
+        request = _with_beside(gather_request, some)
+        alone = {key: request.columns[key] for key in request.where}
+        return read_evaluation(rows, replace(request, columns=alone, pairs=())).tables
+
     def common(one: int, other: int) -> Table:
-        return evaluation.tables[_beside(kept[one], kept[other])]
+        two = kept[one], kept[other]
+        if again and two not in lost:
+            return read_again(both.index(two) // _MOST_BESIDE * _MOST_BESIDE)[_beside(*two)]
+        return evaluation.tables[_beside(*two)]
 
     notes = [PAIRED_ROWS] if apart else []
     notes += [f"{one!r} is left out: it has no value in any row" for one in empty]
@@ -285,6 +293,16 @@ def _scores(rows: RowRequest, options: CompareOptions, *, part: bool) -> tuple[G
     clusters = [views[key].clusters for key in kept]
     known = tuple(one for one in clusters if one is not None)
     return evaluation, Entries(found, paired, common if apart else None, tuple(notes), clusters=known)
+
+
+def _with_beside(request: GatherRequest, both: Sequence[tuple[str, str]]) -> GatherRequest:
+    """Return a request for tables of one score over the rows that another has as well."""
+    at = {key: number for number, key in enumerate((RAW, *request.columns))}
+    return replace(
+        request,
+        columns={**request.columns, **{_beside(*two): at[two[0]] for two in both}},
+        where={_beside(*two): at[two[1]] for two in both},
+    )
 
 
 def _beside(one: str, other: str) -> str:
@@ -453,6 +471,7 @@ class _Board:
     options: CompareOptions
     confidence: float
     reference: int | None
+    both: dict[tuple[int, int], Mapping[Compared, Difference]] = field(default_factory=dict)
 
     def ranking(self, name: Compared) -> Ranking:
         scores = self.entries.scores
@@ -521,18 +540,35 @@ class _Board:
         if isinstance(name, ClassMeasure):
             found = sums.difference(name, confidence=self.options.confidence)
         else:
-            common = self.entries.common
-            if common is not None and sums.rows and name not in sums.names:
-                one = replace(one, table=common(first, second))
-                two = replace(two, table=common(second, first))
-            only = replace(self.options, metrics=(name,))
-            (found,) = differences(one, two, sums, options=only)
+            if self.entries.common is not None and sums.rows and name not in sums.names:
+                found = self._over_both(first, second)[name]
+            else:
+                only = replace(self.options, metrics=(name,))
+                (found,) = differences(one, two, sums, options=only)
             if not sums.rows:
                 found = replace(found, value=None, interval=None)
         pair = self.entries.clusters_of(first, second, name) if sums.rows else None
         if pair is not None:
             found = difference_over_clusters(found, *pair, confidence=self.options.confidence)
         return Contrast(one.name, two.name, sums.rows, found)
+
+    def _over_both(self, first: int, second: int) -> Mapping[Compared, Difference]:
+        """Return the differences of all that is no mean over rows, of the rows that two scores have.
+
+        They are kept, both ways, since rows may be read anew for the tables of a pair.
+        """
+        scores, common = self.entries.scores, self.entries.common
+        if (first, second) not in self.both and common is not None:
+            for one, two in ((first, second), (second, first)):
+                sums = self.entries.paired(one, two)
+                apart = tuple(name for name in self.options.metrics or () if name not in sums.names)
+                left, right = (
+                    replace(scores[mine], table=common(mine, other))
+                    for mine, other in ((one, two), (two, one))
+                )
+                found = differences(left, right, sums, options=replace(self.options, metrics=apart))
+                self.both[one, two] = {difference.name: difference for difference in found}
+        return self.both[first, second]
 
     def _skill(self, name: Compared, reference: int, place: int, contrast: Contrast) -> Skill | None:
         """Return the share saved of the loss of the reference on the rows of both; None without any."""

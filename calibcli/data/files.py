@@ -550,10 +550,15 @@ def is_read_once(path: str) -> bool:
     return path == STDIN or not (is_object(path) or Path(path).is_file())
 
 
+def stream_in(inputs: Sequence[RowSource]) -> str | None:
+    """Return the first input that can be read once alone, or None."""
+    files = (file.path for file in found_in(inputs).files if file.rows is None)
+    return next(filter(is_read_once, files), None)
+
+
 def refuse_read_once(inputs: Sequence[RowSource], why: str) -> None:
     """Refuse streams where rows are read more often, and say why they would be."""
-    files = (file.path for file in found_in(inputs).files if file.rows is None)
-    stream = next(filter(is_read_once, files), None)
+    stream = stream_in(inputs)
     if stream is not None:
         msg = f"{shown_path(stream)} can be read once, and {why}"
         raise UsageProblem(msg, "write the rows to a file first")

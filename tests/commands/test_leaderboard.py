@@ -15,10 +15,14 @@ from hypothesis import strategies as st
 from scipy.stats import t
 
 import calibcli
+from calibcli.commands import leaderboard as boards
 from calibcli.commands.compare import compare_files
+from calibcli.commands.gathering import Gathered
 from calibcli.commands.leaderboard import Entries, level_of_each, rankings
 from calibcli.commands.measure import measure_files
+from calibcli.commands.reading import read_evaluation
 from calibcli.commands.two_tables import Seen
+from calibcli.data.tally import GatherRequest
 from calibcli.documents.sealed import sealed
 from calibcli.errors import CalibcliError, InputProblem
 from calibcli.names import ComparisonName, MeasureName, OnMissing
@@ -374,6 +378,24 @@ def test_pairwise_takes_the_rows_that_each_pair_has(
             # Ranks row by row are kept where all scores have the same rows.
             if names != (MeasureName.AUROC,):
                 assert pair.difference == alone_of_both
+
+
+def test_tables_of_many_pairs_are_read_a_few_at_a_time(holes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them at once would take the memory of as many scores; what is said is the same."""
+    columns = Columns("a", "y", others=("b", "c"), on_missing=OnMissing.PAIRWISE)
+    names = (MeasureName.ECE, MeasureName.BRIER, MeasureName.SMECE)
+    rows, options = RowRequest([holes], columns), CompareOptions(names, pairs=True)
+    held: list[int] = []
+
+    def seen(rows: RowRequest, request: GatherRequest) -> Gathered:
+        held.append(len(request.where))
+        return read_evaluation(rows, request)
+
+    monkeypatch.setattr(boards, "read_evaluation", seen)
+    at_once = compare_files(rows, options=options)
+    monkeypatch.setattr(boards, "_MOST_BESIDE", 2)
+    assert compare_files(rows, options=options) == at_once
+    assert held == [6, 0, 2, 2, 2]
 
 
 def test_errors_of_models_in_rows_differ_by_the_questions_of_both(tmp_path: Path) -> None:
