@@ -179,6 +179,10 @@ _FAMILIES = {
 }
 
 
+_ADJUSTED = "profile likelihood, adjusted"
+_WITH_UNSEEN = f"{_ADJUSTED}, with room for the label not seen at an extreme score"
+
+
 @dataclass(frozen=True, slots=True)
 class _Found:
     """A value, with its ends or the reason for none, and how many rows its noise is as good as."""
@@ -187,7 +191,7 @@ class _Found:
     ends: tuple[float, float] | None
     why: str | None = None
     carried: float | None = None
-    method: str = "profile likelihood, adjusted"
+    method: str = _ADJUSTED
     finite_sample: bool = False
 
 
@@ -334,9 +338,10 @@ class _Cox:
             by_rate = self._by_rate()
             low, high = min(low, by_rate[0]), max(high, by_rate[1])
         ends = min(low, value), max(high, value)
-        if name is not MeasureName.CITL_LOGIT:
-            ends = self._with_unseen(best, profile, *ends)
-        return _Found(value, ends, carried=carried)
+        if name is MeasureName.CITL_LOGIT:
+            return _Found(value, ends, carried=carried)
+        wider = self._with_unseen(best, profile, *ends)
+        return _Found(value, wider, carried=carried, method=_ADJUSTED if wider == ends else _WITH_UNSEEN)
 
     def _with_unseen(self, best: Solution, profile: Profile, low: float, high: float) -> tuple[float, float]:
         """Return ends that hold the coefficient with as many more rows at an end of the scores, of the label
