@@ -42,7 +42,8 @@ class PlanReport(KeptReport):
     reached: Annotated[Fraction | None, "Share of simulated gates that gave the verdict there."]
     simulations: Annotated[int, "How many were simulated there."]
     rows_for_half: Annotated[
-        int | None, "The fewest rows at which half of the gates or more give the verdict."
+        int | None,
+        "The fewest rows at which half of the gates or more give the verdict; found less closely than rows.",
     ]
     rows_by_theorem_12_4: Annotated[
         int | None, "Rows with the same power by Theorem 12.4; null where it does not speak of the measure."

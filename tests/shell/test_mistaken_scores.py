@@ -366,9 +366,9 @@ def test_a_plan_of_certain_labels_speaks_of_no_half(run: Run, tmp_path: Path) ->
     path = in_csv(tmp_path / "rows.csv", {"s": np.arange(500) % 2})
     shown = run("plan", path, "-s", "s", "--max-ece", "0.02", code=0).out
     assert "passes with a probability of 100 %" in shown
-    assert "half of such gates" not in shown
+    assert "Half of such gates" not in shown
     in_csv(path, {"s": np.arange(500) % 7 / 10})
-    assert "half of such gates" in run("plan", path, "-s", "s", "--max-ece", "0.05", code=0).out
+    assert "Half of such gates" in run("plan", path, "-s", "s", "--max-ece", "0.05", code=0).out
 
 
 @pytest.mark.parametrize(

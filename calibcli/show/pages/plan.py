@@ -32,7 +32,7 @@ def _simulated(report: PlanReport) -> list[str]:
     # Where that is all a gate asks for, fewer decide nothing; and where labels are certain, none or all pass.
     half = report.rows_for_half
     if half is not None and half > report.least_rows and about(half) != about(report.rows):
-        lines.append(f"With about {about(half)} rows half of such gates {verdict}.")
+        lines.append(f"Half of such gates {verdict} with roughly {count(round(float(f'{half:.2g}')))} rows.")
     return lines
 
 
