@@ -600,10 +600,10 @@ class MeasureName(Explained):
             score separates the labels; undefined where there is one label or one score only.
         Interval: As for cox_intercept, with the intercept at its best for each b: for these very scores,
             asymptotic, rough where fewer than 50 rows carry its noise. Its ends hold the coefficient that
-            label 1 in some rows of the lowest score would give where none has it, and label 0 of the highest:
-            so many as may be missed of m rows, m(1 - δ^(1/m)). Where the slope is infinite, the finite end is
-            where the deviance from the bound of the likelihood reaches t² with one degree of freedom. None
-            with importance weights.
+            label 1 in some of the lowest scores would give, up to the first that has it, and label 0 in the
+            highest: of m rows so many as may be missed, m(1 - δ^(1/m)), for the worst m. Where the slope is
+            infinite, the finite end is where the deviance from the bound of the likelihood reaches t² with
+            one degree of freedom. None with importance weights.
         Assumes: Rows are independent and held out. The truth need not be on a line: b is that of the best
             one.
         Reference: Cox (1958), Biometrika 45; Venzon & Moolgavkar (1988), Applied Statistics 37; Royall & Tsou

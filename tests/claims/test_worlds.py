@@ -67,14 +67,24 @@ def test_promises_hold_in_every_world(
 
 
 @short_and_full(
-    "wrong rows times",
-    [(0.005, 300, 40)],
-    [(wrong, rows, 400) for wrong in (0.002, 0.005, 0.02) for rows in (100, 300, 1_000)],
+    "wrong rows apart times",
+    [(0.005, 300, 0.0, 40), (0.005, 1_000, 1e-6, 100)],
+    [
+        (wrong, rows, apart, 400)
+        for wrong in (0.002, 0.005, 0.02)
+        for rows in (100, 300, 1_000)
+        for apart in (0.0, 1e-6)
+    ],
 )
-def test_slopes_hold_where_sure_rows_are_seldom_wrong(wrong: float, rows: int, times: int) -> None:
-    """Two rows in five have a score of 0 or 1, and often all of these are right: ends missed in 28 %."""
+def test_slopes_hold_where_sure_rows_are_seldom_wrong(
+    wrong: float, rows: int, apart: float, times: int
+) -> None:
+    """Two rows in five have a score of 0 or 1, or within 1e-6 of it, and often all of these are right: ends
+    missed in 28 %, and where these scores differ, in 79 % of the tables that may have a verdict.
+    """
     rng = generator_of("sure", wrong, rows)
     score = np.clip((np.arange(rows) + 0.5) / rows * 5.0 / 3.0 - 1.0 / 3.0, 0.0, 1.0)
+    score = score + apart * ((np.arange(rows) + 0.5) / rows - score)
     rate = np.clip(score, wrong, 1.0 - wrong)
     truth = best_lines(score, np.full(rows, 1.0 / rows), rate)[M.COX_SLOPE]
     missed = 0

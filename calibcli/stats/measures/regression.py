@@ -180,7 +180,7 @@ _FAMILIES = {
 
 
 _ADJUSTED = "profile likelihood, adjusted"
-_WITH_UNSEEN = f"{_ADJUSTED}, with room for the label not seen at an extreme score"
+_WITH_UNSEEN = f"{_ADJUSTED}, with room for the label not seen among extreme scores"
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,30 +344,36 @@ class _Cox:
         return _Found(value, wider, carried=carried, method=_ADJUSTED if wider == ends else _WITH_UNSEEN)
 
     def _with_unseen(self, best: Solution, profile: Profile, low: float, high: float) -> tuple[float, float]:
-        """Return ends that hold the coefficient with as many more rows at an end of the scores, of the label
-        that is the less likely one there, as may have been missed: of many sure rows few are wrong, and move
-        it by far.
+        """Return ends that hold the coefficient with as many more rows of label 1 among the lowest scores, or
+        of label 0 among the highest, as may have been missed: of many sure rows few are wrong, and move it
+        by far.
         """
         points, at = self.points, best.optimum.at
         z, delta = newton.logit(points.score), (1.0 - self.confidence) / 2.0
-        # A step of Newton's method is near enough to see where such a row does not matter.
+        # A step of Newton's method is near enough to see where such rows do not matter, and which do most.
         least = 0.25 * (high - low) * abs(profile.unit)
         own = np.linalg.pinv(best.optimum.slopes.curvature)[-1]
-        for place, label in ((int(points.score.argmin()), True), (int(points.score.argmax()), False)):
-            there = profile.points.design[:, place]
-            same = z == z[place]
-            if bool((points.label[same] == label).any()):
+        for side, label in ((1.0, True), (-1.0, False)):
+            outwards = side * z
+            seen = outwards < outwards[points.label == label].min()
+            run = np.flatnonzero(seen)[np.argsort(outwards[seen], kind="stable")]
+            if run.size == 0:
                 continue
-            # If none is of that label, so many of the rows there may have been, but for an error of delta.
-            alike = float(points.weight[same].sum())
-            unseen = alike * (1.0 - delta ** (1.0 / alike))
-            step = float(own @ there) * (label - float(newton.logistic(at @ there))) * unseen / profile.rows
-            if abs(step) < least:
+            # If none of so many rows is of that label, so many may have been, but for an error of delta.
+            weight = points.weight[run]
+            rows = np.cumsum(weight)
+            unseen = -rows * np.expm1(math.log(delta) / rows)
+            there = profile.points.design[:, run]
+            pull = (own @ there) * (label - newton.logistic(at @ there))
+            steps = np.abs(np.cumsum(weight * pull) / rows * unseen) / profile.rows
+            most = int(steps.argmax())
+            if steps[most] < least:
                 continue
+            run, share = run[: most + 1], weight[: most + 1] / rows[most]
             more = newton.Labelled(
-                np.append(points.score, points.score[place]),
-                np.append(points.label, label),
-                np.append(points.weight, unseen),
+                np.append(points.score, points.score[run]),
+                np.append(points.label, np.full(run.size, label)),
+                np.append(points.weight, unseen[most] * share),
             )
             try:
                 found = solved(_FAMILIES[self.name], more, aim=best.aim).coefficients[-1]

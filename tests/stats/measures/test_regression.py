@@ -236,7 +236,7 @@ def test_a_fit_without_an_end_is_a_reason() -> None:
 
 def test_almost_parted_labels_have_ends_far_out() -> None:
     """One row out of order among many: Newton's start is poor, and the far end still holds the deviance; the
-    other is the slope that one more such row would give.
+    other lies below the slope that one more such row would give.
     """
     rows = [(0.01 * k, int(k > 50)) for k in range(1, 100)]
     rows[49], rows[50] = (0.5, 1), (0.51, 0)
@@ -251,9 +251,9 @@ def test_almost_parted_labels_have_ends_far_out() -> None:
     level = adjusted_level(y, z, (cox_measure(M.COX_INTERCEPT, table).value, slope.value), 1)
     assert 2 * (top - best(slope.interval.upper)) == pytest.approx(level, rel=1e-4)
     worse = [cox_measure(M.COX_SLOPE, table_of([*rows, one])).value for one in ((0.01, 1), (0.99, 0))]
-    # Of one row .975 may be missed.
-    assert slope.interval.lower == pytest.approx(min(worse), rel=0.05)
-    assert "adjusted, with room for the label not seen at an extreme score" in slope.interval.method
+    # Of one row .975 may be missed, of the 49 up to the first that is out of order 3.6.
+    assert 1.0 < slope.interval.lower < min(worse)
+    assert "adjusted, with room for the label not seen among extreme scores" in slope.interval.method
 
 
 def test_shift_allows_for_a_slope_that_is_not_one() -> None:
