@@ -232,6 +232,10 @@ class Purpose(IntEnum):
     SEGMENTS = 19
 
 
+# Labels are drawn so often for a p-value where 999 draws settle nothing; its method then says so.
+MORE_DRAWS = 9_999
+OF_MORE_DRAWS = f", {MORE_DRAWS:,} draws"
+
 # Losses of whole rows, which are only those of the label's distribution where rows sum to one.
 OF_DISTRIBUTIONS = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER)
 

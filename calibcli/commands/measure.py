@@ -36,6 +36,7 @@ from calibcli.names import (
     DEFAULT_BINS,
     DEFAULT_LEAST_ROWS,
     DEFAULT_LP_POWER,
+    MORE_DRAWS,
     OF_DISTRIBUTIONS,
     Binning,
     ClassMeasure,
@@ -68,7 +69,7 @@ from calibcli.stats.curves.net_benefit import against_first, net_benefits
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
 from calibcli.stats.measures import Estimate, measure_named
 from calibcli.stats.measures.differences import Difference
-from calibcli.stats.measures.if_calibrated import MORE_DRAWS, CalibratedDraws, Settings
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
 from calibcli.stats.measures.tests import beyond_draws, calibration_tests
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.bins import (

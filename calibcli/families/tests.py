@@ -4,8 +4,8 @@ from calibcli.families import Explained, Facts
 
 # Sentences that several definitions share.
 _EVERY_LABEL = "Tests the hypothesis that every label is Bernoulli with its score."
-_MORE = """Where none of them is as large and so small a level, or so many groups, ask for more, there are
-    9,999."""
+_MORE = """Where none of these is as large, and 1/1000 settles nothing (many groups, a low level), 9,999 are
+    drawn."""
 _ELSE_DRAWS = f"Else it is by 999 draws of labels from the scores, exact under the hypothesis. {_MORE}"
 _REFUTED = "A single wrong label at a score of exactly 0 or 1 makes it 0."
 _CELLS = """Scores that do not fit in memory are rounded to a grid. The path is then read at the ends of its

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from calibcli.names import (
+    MORE_DRAWS,
+    OF_MORE_DRAWS,
     ClassMeasure,
     ComparisonName,
     MeasureName,
@@ -33,8 +35,8 @@ NO_PROOF = "This does not show that none is worse: few rows show little."
 # Whole numbers from here on take powers of ten to write: no column is so wide.
 _LARGE = 1e15
 _MOST_DIGITS = 17
-# The least p-values of 999 and of 9,999 drawn sets of labels: they may be any smaller one.
-_LEAST_DRAWN = (1.0 / 1_000.0, 1.0 / 10_000.0)
+# The least p-values of 999 drawn sets of labels, and of 9,999: they may be any smaller one.
+_LEAST_DRAWN, _LEAST_OF_MORE = 1.0 / 1_000.0, 1.0 / (MORE_DRAWS + 1)
 
 
 def four(value: float | None) -> str:
@@ -82,7 +84,8 @@ def p_words(
         return four(p_value)
     if p_method == "contradiction":
         return "0 (contradiction)"
-    if at_most or (p_method.startswith("monte-carlo") and p_value in _LEAST_DRAWN):
+    least = _LEAST_OF_MORE if p_method.endswith(OF_MORE_DRAWS) else _LEAST_DRAWN
+    if at_most or (p_method.startswith("monte-carlo") and p_value <= least):
         return f"at most {p_value:.2g}"
     if p_value < 1e-300:
         return "below 1e-300"

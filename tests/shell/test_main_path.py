@@ -462,11 +462,11 @@ def test_certain_scores_are_noted_beside_a_slope(run: Run, tmp_path: Path) -> No
     """Their log odds are a limit, not a number, and can decide the line."""
     rows = "".join(f"{score},{label}\n" for score, label in ROWS)
     (tmp_path / "a.csv").write_text(f"score,label\n{rows}0,1\n1,1\n")
-    said = "2 rows with a score next to 0 or 1 count as if it were a little farther from there"
+    said = "2 rows have scores within 1e-16 of 0 or 1 and count with log odds of ±36.7"
     for form in ("table", "latex", "html"):
         printed = run("measure", tmp_path / "a.csv", "-m", "slope", "--format", form)
-        assert " ".join(printed.out.split()).count(said) == 1, printed.out
-    assert "a little farther" not in run("measure", tmp_path / "a.csv", "-m", "ece").out
+        assert " ".join(printed.out.replace("\\symbol{177}", "±").split()).count(said) == 1, printed.out
+    assert "log odds of" not in run("measure", tmp_path / "a.csv", "-m", "ece").out
 
 
 def test_inspect_says_that_fields_are_separated_otherwise(run: Run, tmp_path: Path) -> None:

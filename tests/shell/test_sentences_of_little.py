@@ -47,7 +47,7 @@ MONTHS = ("score,month", *(f".{k},{month}" for month in (1, 2) for k in range(1,
         (
             NEAR,
             "measure -m smece_logit,slope",
-            ["1 row with a score next to 0 or 1 counts as if it were a little farther from there"],
+            ["1 row has a score within 0.0001 of 0 or 1 and counts as if 0.0001 from it: it may"],
             ["36.7"],
         ),
         (

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from calibcli.names import (
+    OF_MORE_DRAWS,
     OF_RATES,
     AxisScale,
     ComparisonName,
@@ -14,7 +15,7 @@ from calibcli.names import (
     TestName,
     ViewName,
 )
-from calibcli.options.numerals import agreeing, percent, plural
+from calibcli.options.numerals import percent, plural
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
     MOST_SCORES_IN_FULL,
@@ -245,12 +246,26 @@ def _kept(one: Estimate | ClassEstimate, name: str) -> str:
 
 def _limited(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
     """Return how many scores are so near 0 or 1 that their log odds were limited, and where that counts."""
-    rows = {field_name(one.name): int(one.details.get("limited_rows", 0)) for one in measures}
-    names = listed(name for name, many in rows.items() if many)
-    most = max(rows.values(), default=0)
-    count_as = f"{agreeing(most, 'counts')} as if it were a little farther from there"
-    near = f"{plural(most, 'row')} with a score next to 0 or 1 {count_as}"
-    return [f"{near}, which may decide the {names}."] if names else []
+    limited = [one for one in measures if one.details.get("limited_rows")]
+    if not limited:
+        return []
+    from calibcli.stats.measures.smooth_ece import LIMIT
+
+    said = []
+    # smECE along a scale has a limit of its own.
+    for on_scale, near, as_what in (
+        (False, "1e-16", "with log odds of ±36.7"),
+        (True, f"{LIMIT:g}", f"as if {LIMIT:g} from it"),
+    ):
+        some = [one for one in limited if ("scale" in one.details) is on_scale]
+        rows = max((int(one.details["limited_rows"]) for one in some), default=0)
+        have, counts, they = (
+            ("row has a score", "counts", "it") if rows == 1 else ("rows have scores", "count", "they")
+        )
+        names = listed(field_name(one.name) for one in some)
+        first = f"{count(rows)} {have} within {near} of 0 or 1 and {counts} {as_what}"
+        said += [f"{first}: {they} may decide the {names}."] if some else []
+    return said
 
 
 def _named(source: InputSummary) -> str:
@@ -404,7 +419,7 @@ def _p_how(test: TestResult, *, verbose: bool) -> str:
         return "; ".join(peculiar)
     if verbose or test.p_value is None:
         return "; ".join([test.p_method, *peculiar])
-    return _P_VALID.get(test.p_method, test.p_method)
+    return _P_VALID.get(test.p_method.removesuffix(OF_MORE_DRAWS), test.p_method)
 
 
 # What a reader may rely on, by how a p-value was found.

@@ -8,6 +8,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
     DEFAULT_SEED,
+    MORE_DRAWS,
     Binning,
     Bound,
     ClassMeasure,
@@ -42,7 +43,7 @@ from calibcli.stats.measures import (
 )
 from calibcli.stats.measures.bias import population_bounds
 from calibcli.stats.measures.classes import ClassViews, class_measure
-from calibcli.stats.measures.if_calibrated import MORE_DRAWS, CalibratedDraws, Settings
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
 from calibcli.stats.measures.tests import JEFFREYS, calibration_tests
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.bins import Bins, binned, bins_of

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
-from calibcli.names import DEFAULT_LP_POWER, DEFAULT_SEED, MeasureName, Purpose
+from calibcli.names import DEFAULT_LP_POWER, DEFAULT_SEED, MORE_DRAWS, MeasureName, Purpose
 from calibcli.stats.bounds.resampling import (
     LEAST_INFORMATION,
     DrawCells,
@@ -393,8 +393,6 @@ def _energies(series: kernel.CosineSeries, variance: Floats, *, bandwidth: float
 
 
 DRAWS = 999
-# Where none of them is as large as what was seen, and that does not settle the question.
-MORE_DRAWS = 9_999
 
 _MOST_GAPS = 1_024
 

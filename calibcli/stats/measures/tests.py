@@ -8,10 +8,10 @@ from typing import Annotated, Literal, assert_never
 import numpy as np
 
 from calibcli.codec import Declared, Fraction, Key
-from calibcli.names import DEFAULT_SEED, Purpose, TestName
+from calibcli.names import DEFAULT_SEED, MORE_DRAWS, OF_MORE_DRAWS, Purpose, TestName
 from calibcli.stats.bounds import resampling
 from calibcli.stats.measures import CERTAIN, HELD_OUT, INDEPENDENT_ROWS, TestResult
-from calibcli.stats.measures.if_calibrated import DRAWS, MORE_DRAWS, CalibratedDraws, p_value
+from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, p_value
 from calibcli.stats.measures.l2 import t_test
 from calibcli.stats.measures.scores import certain_and_wrong, gave_zero
 from calibcli.stats.numerics import Floats, chi_squared_tail, incomplete_beta, stream
@@ -162,7 +162,7 @@ def calibration_tests(
         results = tuple(map(tests.result, names))
         if len(names) >= level * (DRAWS + 1) and any(beyond_draws(one, DRAWS) for one in results):
             closer = _Tests(table, bins, calibrated.more(seed=seed), seed, MORE_DRAWS)
-            results = tuple(closer.result(one.name) if beyond_draws(one, DRAWS) else one for one in results)
+            results = tuple(closer.by_more(one.name) if beyond_draws(one, DRAWS) else one for one in results)
     wrong = certain_and_wrong(table) if calibrated is not None else 0
     if wrong:
         results = tuple(
@@ -212,6 +212,11 @@ class _Tests:
                 return rate_test(name, self.table)
             case _:
                 assert_never(name)
+
+    def by_more(self, name: TestName) -> TestResult:
+        """Return the result of a test whose p-value is by more draws than usual, which its method says."""
+        result = self.result(name)
+        return replace(result, p_method=f"{result.p_method}{OF_MORE_DRAWS}")
 
     @cached_property
     def _path(self) -> tuple[TestResult, TestResult, bool]:

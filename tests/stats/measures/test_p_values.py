@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from calibcli.names import DEFAULT_TESTS, Binning, TestName
+from calibcli.show.words import p_words
 from calibcli.stats.bounds.resampling import LEAST_INFORMATION
 from calibcli.stats.measures import TestResult
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, p_value
@@ -212,6 +213,10 @@ def test_more_labels_are_drawn_where_none_was_as_far_off_and_that_settles_nothin
     few, more = outcomes(off), outcomes(off, level=0.05 / 60)
     assert {few[name].p_value for name in DRAWN} == {1e-3}
     assert {more[name].p_value for name in DRAWN} == {1e-4}
+    assert all(more[name].p_method.endswith(", 9,999 draws") for name in DRAWN)
+    # Nine of 9,999 draws are no least p-value.
+    assert p_words(1e-3, more[TestName.KS].p_method) == "0.001"
+    assert p_words(1e-4, more[TestName.KS].p_method) == "at most 0.0001"
     calibrated = ScoreTable.from_rows(np.linspace(0.3, 0.9, 60), np.arange(60) % 5 > 1)
     assert outcomes(calibrated) == outcomes(calibrated, level=0.05 / 60)
 
