@@ -145,17 +145,17 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
     twin = next((one for one in twins if _one_name(one, batch)), None)
     known = twin if twin is not None else state.knows(batch.key)
     if known is not None and (twin is not None or batch.key != batch.digest):
-        if known.digest != batch.digest:
-            msg = f"{batch.shown}: batch {batch.key!r} was counted before, with other rows"
-            raise InputProblem(msg, "give these rows another name with --batch")
-        if not state.terms.by_id:
-            _refuse_unsure(known, batch)
-        return replace(
-            growth,
-            known=(*growth.known, batch.called),
-            known_rows=growth.known_rows + total,
-            known_notes=(*growth.known_notes, _known_note(batch)),
-        )
+        if known.digest == batch.digest:
+            if not state.terms.by_id:
+                _refuse_unsure(known, batch)
+            return replace(
+                growth,
+                known=(*growth.known, batch.called),
+                known_rows=growth.known_rows + total,
+                known_notes=(*growth.known_notes, _known_note(batch)),
+            )
+        _refuse_grown(state, batch)
+        batch = replace(batch, key=_free_name(state, batch.key))
     notes = growth.notes
     if twins and not state.terms.by_id:
         _refuse_twin(twins[0], batch)
@@ -239,6 +239,14 @@ def _new_rows(state: GateState, batch: Incoming) -> tuple[Sums, Fingerprints | N
         raise UsageProblem(msg, "begin a state without --id: whole batches are known again by their digests")
     table = ScoreTable.from_rows(rows.score[new], rows.label[new], Weighing(counts=rows.counts[new]))
     return sums_of(table, partition), rows.ids[new]
+
+
+def _refuse_grown(state: GateState, batch: Incoming) -> None:
+    """Refuse a batch that has other rows than before, where no ids tell which of them are new."""
+    if not state.terms.by_id:
+        msg = f"{batch.shown}: batch {batch.key!r} was counted before, with other rows"
+        late = "if its labels came in since, rows would count twice: begin a new state, with --id COL"
+        raise InputProblem(msg, f"{late}; if all rows are new, give them a name of their own")
 
 
 def _refuse_twin(twin: Batch, batch: Incoming) -> None:
