@@ -14,7 +14,8 @@ from calibcli.errors import InputProblem
 from calibcli.names import Scale, ViewName
 from calibcli.options.numerals import agreeing, plural
 from calibcli.reports.measure import RANKS_WRONG
-from calibcli.stats.table import Floats, Integers, run_starts
+from calibcli.stats.table import Booleans, Floats, Integers, run_starts
+from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.grid import LEVELS, quantiles_of, score_quantiles
 from calibcli.stats.table.levels import number_words
 from calibcli.values import dataclass, replace
@@ -488,9 +489,7 @@ _UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob re
 _PERCENT_INSTEAD = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
 _PERCENT_READ = "no value is below 0, and they were read as log-odds; --scale percent reads percentages"
 _UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --scale prob reads probabilities"
-_FRACTIONS = (
-    "{} between 0 and 1 among whole percentages: 0.9 was read as 0.9 %; where it means 90 %, write 90"
-)
+_FRACTIONS = "{} between 0 and 1 among percentages: 0.9 was read as 0.9 %; where it means 90 %, write 90"
 
 
 def _scale_notes(table: "Table", scale: Scale, *, unsigned: bool) -> tuple[str, ...]:
@@ -528,8 +527,8 @@ def _percentages(table: "Table", seen: Seen) -> bool:
 def _fractions_among_percentages(table: "Table") -> int:
     """Return how many rows have a score that seems to be a probability where all others are percentages.
 
-    Those are whole numbers, and there are more events than such percentages expect; one value below 1, as the
-    least of a list, is none.
+    There are more events than such percentages expect, and the others are whole numbers or rank labels
+    better so; one value below 1, as the least of a list, is none.
     """
     percent = 100.0 * table.score
     below = (percent > 0.0) & (percent < 1.0 - _ROUNDING)
@@ -537,13 +536,37 @@ def _fractions_among_percentages(table: "Table") -> int:
     if table.resolution or not above.size or np.count_nonzero(below) < len(_LABELS):
         return 0
     events, expected = int(table.positive_rows[below].sum()), float(table.rows[below] @ table.score[below])
+    if events <= expected + _NEAR * math.sqrt(max(expected, 1.0)):
+        return 0
     whole = np.abs(above - np.round(above)).max() < 100.0 * _ROUNDING
-    as_read = events <= expected + _NEAR * math.sqrt(max(expected, 1.0))
-    return int(table.rows[below].sum()) if whole and not as_read else 0
+    return int(table.rows[below].sum()) if whole or _rank_better(table, below) else 0
+
+
+def _rank_better(table: "Table", below: Booleans) -> bool:
+    """Whether the log loss of rising curves falls clearly once some scores stand for a hundred times as much.
+
+    It falls further if all are turned round where labels are coded in reverse.
+    """
+    moved = np.argsort(np.where(below, 100.0 * table.score, table.score), kind="stable")
+    ways = slice(None), slice(None, None, -1), moved
+    read, turned, loss = (_rising_loss(table.rows[one], table.positive_rows[one]) for one in ways)
+    return loss < min(read, turned) - _CLEARLY
+
+
+def _rising_loss(rows: Integers, positive: Integers) -> float:
+    """Return the sum of the log losses of the best rising curve."""
+    from calibcli.stats.measures.scores import entropy
+    from calibcli.stats.recalibrators.pooling import bends
+
+    starts = bends(rows, positive)
+    total = segment_sums(rows, starts)
+    return float(total @ entropy(segment_sums(positive, starts) / total))
 
 
 # So many standard errors may events lie from a hundredth of those expected, and so few tell nothing.
 _NEAR, _FEWEST_EVENTS = 3.0, 5
+# By so much the log loss of two curves does not differ by chance.
+_CLEARLY = 10.0
 
 
 def _a_hundredth(table: "Table") -> bool:

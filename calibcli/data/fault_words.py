@@ -4,7 +4,7 @@ import ast
 import math
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import cast
 
 from calibcli.data.arrays import Column, is_list_of_numbers, is_text, value_type
@@ -192,12 +192,15 @@ _UNKNOWN = {
 }
 
 
-def _unknown_outcomes(labels: Iterable[str]) -> list[str]:
-    """Return the labels that look like no outcome: `?`, `NA` beyond CSV, or `pending`."""
+def _unknown_outcomes(labels: Collection[str]) -> list[str]:
+    """Return the labels that look like no outcome: `?`, `NA` beyond CSV, `pending`, or -1 and 99 beside 0."""
     from calibcli.data.score_words import MISSING
 
     words = {*MISSING, *_UNKNOWN}
-    return [one for one in labels if folded(one) in words or not re.search(r"\w", one)]
+    found = [one for one in labels if folded(one) in words or not re.search(r"\w", one)]
+    codes = [one for one in labels if re.fullmatch(r"(-\d+|9+)(\.0+)?", one)]
+    outcomes = {number_of(one) for one in labels if one not in {*found, *codes}}
+    return [*found, *codes] if 0.0 in outcomes and outcomes <= {0.0, 1.0} else found
 
 
 def soft_words(rows: int) -> str:
@@ -356,8 +359,7 @@ class _Case:
         if kind.name.startswith("MISSING"):
             said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
             if resolved.label is None:
-                others = "`plan` and `drift` take --on-missing drop"
-                return said, f"`apply --on-missing null` leaves their probability empty; {others}"
+                return said, _NO_PROBABILITY
             pairs = "; pairwise uses the rows where both scores of a pair have a value"
             more = pairs if resolved.requested.in_pairs and kind is FaultKind.MISSING_SCORE else ""
             return said, f"--on-missing drop leaves such rows out and reports how many{more}"
@@ -393,15 +395,24 @@ class _Case:
             example = "70" if scale is Scale.PERCENT else ".7"
             first = _by_number(findings, self.place)[0].value
             entry = entry_of("" if first == OTHERS else ast.literal_eval(first))
-            hint = _PHRASES_MISSING.format(example=example, entry=entry)
+            way = _NO_PROBABILITY if self.resolved.label is None else "--on-missing drop leaves such rows out"
+            hint = _PHRASES_MISSING.format(example=example, entry=entry, way=way)
             return f"{neither} of --score-map: {_phrases(findings, self.place)}", hint
         most = 100 if scale is Scale.PERCENT else 1
         where = "above 0, as no log-probability does" if scale is Scale.LOGPROB else f"outside [0, {most}]"
         lie = agreeing(fault.count, "lies")
         hint = self._range_hint()
         if 1 < fault.count < findings.rows and fault.lowest == fault.highest:
-            hint = f"if {fault.value} stands for a missing value, leave it empty; else {hint}"
+            hint = f"if {fault.value} stands for a missing value, {self._without()}; else {hint}"
         return f"{some} values {lie} {where}; {self._first}", hint
+
+    def _without(self) -> str:
+        """Return how rows of a value that stands for a missing one are left out."""
+        column = column_of(self.kind, self.resolved, self.place)
+        finite = math.isfinite(self.fault.lowest)
+        if self.resolved.label is None or self.resolved.probs is not None or not finite:
+            return "leave it empty"
+        return f"leave it out by --where {shlex.quote(f'{column}!={self.fault.lowest:.15g}')}"
 
     def _range_hint(self) -> str:
         fault, resolved = self.fault, self.resolved
@@ -526,8 +537,10 @@ class _Case:
 
 _MOST_PHRASES = 5
 _PHRASES_MISSING = (
-    "give each a number, such as {example}, with --score-map {entry} or --score-map FILE, or pass "
-    "--on-missing drop to leave such rows out"
+    "give each a number, such as {example}, with --score-map {entry} or --score-map FILE; {way}"
+)
+_NO_PROBABILITY = (
+    "`apply --on-missing null` leaves their probability empty; `plan` and `drift` take --on-missing drop"
 )
 # Of a phrase so many letters are shown.
 _SHOWN = 60

@@ -653,7 +653,22 @@ def test_probabilities_among_percentages_are_said(
     path = tmp_path / "answers.csv"
     path.write_text("confidence,correct\n" + "".join(f"{one},1\n{one},0\n" for one in scores * 30))
     found = run("measure", path, "--scale", "percent", "-m", "bias").out
-    assert ("120 scores between 0 and 1 among whole percentages" in found) == said
+    assert ("120 scores between 0 and 1 among percentages" in found) == said
+
+
+@pytest.mark.parametrize("as_fractions", [0.0, 0.2, 0.9])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_probabilities_among_percentages_with_decimals_are_said(
+    run: Run, tmp_path: Path, as_fractions: float, *, reverse: bool
+) -> None:
+    """O/E was 27 where one ward wrote 0.312 and another 31.2; labels in reverse are no such thing."""
+    rng = np.random.default_rng(1)
+    risk = np.round(1.0 / (1.0 + np.exp(rng.normal(2.0, 2.0, 4_000))), 4)
+    death = (rng.random(risk.size) < risk) != reverse
+    score = np.where(rng.random(risk.size) < as_fractions, risk, 100.0 * risk)
+    path = in_csv(tmp_path / "cohort.csv", {"risk": score, "death": death.astype(int)})
+    found = run("measure", path, "-s", "risk", "-y", "death", "--scale", "percent", "-m", "bias").out
+    assert ("among percentages" in found) == (as_fractions > 0.0 and not reverse)
 
 
 def test_percentages_below_one_that_come_true_are_percentages(run: Run, tmp_path: Path) -> None:
@@ -664,7 +679,7 @@ def test_percentages_below_one_that_come_true_are_percentages(run: Run, tmp_path
         "pd,default\n"
         + "".join(f"{pd},{int(row < some)}\n" for pd, some in grades.items() for row in range(400))
     )
-    assert "among whole percentages" not in run("measure", path, "--scale", "percent", "-m", "bias").out
+    assert "among percentages" not in run("measure", path, "--scale", "percent", "-m", "bias").out
 
 
 def test_points_read_as_log_odds_are_said_by_fit(run: Run, tmp_path: Path) -> None:

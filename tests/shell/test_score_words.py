@@ -295,13 +295,16 @@ def test_numbers_without_the_sign_of_their_neighbours_are_asked_about(run: Run, 
     written({"score": [".85", "0.2", "1", "0.4"] * 30, "label": label}, tmp_path / "c.csv")
     for name, there in (("a.csv", True), ("b.csv", False), ("c.csv", False)):
         found = run("measure", tmp_path / name, "--scale", "percent", "-m", "bias").out
-        # Once: that they lie among whole percentages is the same in other words.
-        assert (said in found, "whole percentages" in found) == (there, False), name
+        # Once: that they lie among percentages is the same in other words.
+        assert (said in found, "among percentages" in found) == (there, False), name
     assert said in run("inspect", tmp_path / "a.csv", "-s", "score", code=0).out
     instead = run("measure", tmp_path / "a.csv", "--score-map", "sure=1", "-m", "mean_score", "--json").out
     assert json.loads(instead)["measures"]["mean_score"]["value"] == pytest.approx(0.6625)
     run("fit", tmp_path / "b.csv", "--scale", "percent", "-o", tmp_path / "cal.json")
     assert said in run("apply", tmp_path / "cal.json", tmp_path / "a.csv", "-o", tmp_path / "out.csv").err
+    written({"score": ["85%", "likely"], "label": [0, 1]}, tmp_path / "d.csv")
+    refused = run("apply", tmp_path / "cal.json", tmp_path / "d.csv", code=3).err
+    assert "`apply --on-missing null` leaves their probability empty" in refused
 
 
 @pytest.mark.parametrize("command", ["measure", "compare", "leaderboard"])

@@ -88,8 +88,8 @@ CASES = {
         "these are no probabilities: pass --scale logit for logits, or name another column"),
     "code of a gap": ("score,label\n0.5,1\n-999,0\n0.25,0\n-999,1\n", ASKED,
         "p.csv, column 'score': 2 of 4 values lie outside [0, 1]; the first is -999.0 at row 2",
-        ("if -999.0 stands for a missing value, leave it empty; else these are no probabilities: pass "
-        "--scale logprob for log-probabilities, or name another column")),
+        ("if -999.0 stands for a missing value, leave it out by --where 'score!=-999'; else "
+        "these are no probabilities: pass --scale logprob for log-probabilities, or name another column")),
     "a few beyond, which no scale mends": ("score,label\n" + "0.5,1\n" * 20 + "inf,1\n-inf,0\n",
         ASKED,
         "p.csv, column 'score': 2 of 22 values lie outside [0, 1]; the first is inf at row 21",
@@ -218,6 +218,12 @@ CASES = {
         "there are 'Unknown', 'no' and 'yes'"),
         ("if 'Unknown' stands for an unknown outcome, leave it out by --where 'label!=Unknown'; else "
         "pass --positive VALUE: that label counts as 1, all others as 0")),
+    "codes of unknown outcomes": ("score,label\n0.5,1\n0.2,0\n0.3,-9\n0.4,99\n", ASKED,
+        ("p.csv, column 'label': 2 of 4 labels are neither 0 nor 1; the first is '-9' at row 3; "
+        "there are '-9', '0', '1' and '99'"),
+        ("if '-9', '99' stands for an unknown outcome, leave it out by --where 'label!=-9' "
+        "--where 'label!=99'; else pass --positive VALUE: that label counts as 1, all others as 0; "
+        "of amounts, make a column that is 1 where they reach a limit")),
     "a point, as SAS writes what is missing": ("score,label\n0.5,.\n.,0\n", ASKED,
         ("p.csv, column 'score': 1 of 2 values is missing; the first is at row 2; "
         "column 'label': 1 of 2 values is missing; the first is at row 1"),
