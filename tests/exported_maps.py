@@ -26,7 +26,7 @@ from calibcli.documents.artifact import (
 from calibcli.names import BetaForm, Binning, ClassMethod, OnUnseen, RecalibratorName, Scale, SqlDialect
 from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.recalibrators.newton import logit
 from calibcli.stats.table import ScoreTable
 from fits_of_classes import drawn, fitted

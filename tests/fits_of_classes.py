@@ -7,9 +7,13 @@ import numpy as np
 
 from calibcli.data.class_intake import ClassRows
 from calibcli.names import ClassMethod, RecalibratorName
-from calibcli.stats.recalibrators.classes import ClassFitOptions, ClassRecalibrator, ClassTables
+from calibcli.stats.recalibrators.classes import (
+    ClassFitOptions,
+    ClassRecalibrator,
+    ClassTables,
+    class_recalibrator_class,
+)
 from calibcli.stats.recalibrators.classes.one_vs_one import pair_tables
-from calibcli.stats.recalibrators.family import class_recalibrator_class
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.again import ClassBlock
 

@@ -32,7 +32,8 @@ from calibcli.show.pages import BRIEF, module_of
 from calibcli.stats.gates.plan import SIMULATED
 from calibcli.stats.measures import measures_of
 from calibcli.stats.measures.classes import MEASURES as OF_CLASSES
-from calibcli.stats.recalibrators.family import class_recalibrator_class, recalibrator_class
+from calibcli.stats.recalibrators import recalibrator_class
+from calibcli.stats.recalibrators.classes import class_recalibrator_class
 
 EXPLAINED: tuple[Explained, ...] = (*MeasureName, *TestName, *ClassMeasure, *SegmentMeasure)
 

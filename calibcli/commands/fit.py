@@ -58,16 +58,16 @@ from calibcli.reports.maps import ClassFitReport, FitReport, GroupFit
 from calibcli.show.words import quoted, rounded_words
 from calibcli.stats.measures.scores import brier, log_error, log_loss, mean_loss, squared_error
 from calibcli.stats.numerics import ExactSum, stream
-from calibcli.stats.recalibrators import Recalibrator, distinct_outputs
+from calibcli.stats.recalibrators import Recalibrator, distinct_outputs, fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.classes import (
     ClassFitOptions,
     ClassRecalibrator,
     ClassTables,
+    class_recalibrator_class,
     least_of,
     require_several,
 )
 from calibcli.stats.recalibrators.classes.members import notes_of
-from calibcli.stats.recalibrators.family import class_recalibrator_class, fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.newton import logistic, logit
 from calibcli.stats.recalibrators.segments import (
     DEFAULT_SEGMENT_FOLDS,

@@ -35,8 +35,8 @@ from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import FitMethod, Scale
 from calibcli.options.numerals import rough_percent
 from calibcli.options.rows import DocumentInMemory, DocumentSource
-from calibcli.stats.recalibrators import FittedBin, Guarantee, Recalibrator
-from calibcli.stats.recalibrators.family import AnyClassMap, AnyMap
+from calibcli.stats.recalibrators import AnyMap, FittedBin, Guarantee, Recalibrator
+from calibcli.stats.recalibrators.classes import AnyClassMap
 from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.recalibrators.selection import Selection
 from calibcli.stats.table.grid import LEVELS, Table, digest, score_quantiles

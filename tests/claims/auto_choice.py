@@ -17,7 +17,7 @@ from scipy.special import expit
 from calibcli.commands.fit import drawn_folds, select
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.table import ScoreTable
 
 SEED, FRESH = 5, 50_000

@@ -11,7 +11,7 @@ from calibcli.documents.artifact import Artifact, FitRecord
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import quantiles_of
 

@@ -14,7 +14,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import quantiles_of
 

@@ -30,8 +30,7 @@ from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.options.rules import largest
-from calibcli.stats.recalibrators import pooling
-from calibcli.stats.recalibrators.family import recalibrator_class
+from calibcli.stats.recalibrators import pooling, recalibrator_class
 from calibcli.stats.recalibrators.isotonic import Isotonic
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.finer import Tree

@@ -21,7 +21,7 @@ from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.recalibrators.selection import DEFAULT_CANDIDATES, NOTHING_CHANGED, Selection
 from calibcli.stats.table import ScoreTable, Weighing, merge_all
 from calibcli.stats.table.derived import draw_folds, with_scores

@@ -8,7 +8,7 @@ import pytest
 from calibcli.documents.artifact import Artifact, FitRecord
 from calibcli.names import Binning, FitLoss, RecalibratorName, Scale, Split
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.table import ScoreTable, Weighing
 
 KINDS: dict[str, tuple[RecalibratorName, FitOptions]] = {

@@ -12,7 +12,7 @@ from calibcli.export.maps import Number, Score, Steps, lines, steps
 from calibcli.names import RecalibratorName, Scale
 from calibcli.options.fitting import BASES, FitOptions
 from calibcli.stats.numerics import numbers_at, ordinals_of
-from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
+from calibcli.stats.recalibrators import fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
 from calibcli.stats.table import ScoreTable
 from score_rows import scored_table

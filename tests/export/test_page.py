@@ -13,7 +13,7 @@ from calibcli.documents.artifact import Artifact, ClassArtifact, FitRecord
 from calibcli.errors import UsageProblem
 from calibcli.names import ClassMethod, ExportTarget, FitLoss, RecalibratorName
 from calibcli.options.fitting import ExportAsk, FitOptions
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.recalibrators.logistic import Record
 from calibcli.stats.recalibrators.logits import Platt
 from calibcli.stats.table import ScoreTable

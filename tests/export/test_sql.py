@@ -22,10 +22,10 @@ from calibcli.export.dialects import SPELLINGS, name, number, string
 from calibcli.export.sql_classes import read_from
 from calibcli.names import ExportTarget, Scale, SqlDialect, SqlForm
 from calibcli.options.fitting import ExportAsk, FitOptions
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.recalibrators.classes.linear import Linear
 from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne, PairMap
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
-from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.logits import shifted
 from calibcli.stats.recalibrators.smooth import Smooth
 from calibcli.stats.table import ScoreTable

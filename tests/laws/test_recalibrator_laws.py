@@ -12,8 +12,7 @@ from calibcli.codec import Node
 from calibcli.errors import InputProblem
 from calibcli.names import BetaForm, Binning, FitLoss, RecalibratorName, Split
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators import Recalibrator
-from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
+from calibcli.stats.recalibrators import Recalibrator, fit_recalibrator, recalibrator_class
 from calibcli.stats.table import ScoreTable, Weighing, merge_all
 
 KINDS: dict[str, tuple[RecalibratorName, FitOptions]] = {

@@ -17,7 +17,7 @@ from calibcli.errors import DocumentProblem
 from calibcli.names import Purpose, RecalibratorName
 from calibcli.stats.measures.scores import log_loss
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.derived import with_scores
 from command_line import Run, in_csv

@@ -23,8 +23,7 @@ from calibcli.stats.curves.map import Band, map_curve
 from calibcli.stats.curves.reliability import binned_curve, refuse_empty
 from calibcli.stats.measures.scores import brier
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators import Recalibrator
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import Recalibrator, fit_recalibrator
 from calibcli.stats.recalibrators.logits import Identity
 from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.bins import Bins, equal_mass_ends, looks_discrete, segment_sums

@@ -1,4 +1,7 @@
-"""Maps fitted to a table that repair its probabilities, one file a method or a few that share one form."""
+"""Maps fitted to a table that repair its probabilities, one file a method or a few that share one form.
+
+Here is the one step from the name of a method to its class.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -6,17 +9,21 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from calibcli.codec import Between, Declared, Fraction
-from calibcli.errors import EmptyTable, InputProblem
+from calibcli.codec import Between, Declared, Fraction, OneOf
+from calibcli.errors import EmptyTable, InputProblem, NotConverged
+from calibcli.families import loaded
 from calibcli.names import RecalibratorName, Target
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.table import Floats, Integers
-from calibcli.stats.table.again import Rows
-from calibcli.stats.table.grid import Table
+from calibcli.stats.table.again import Rows, reread
+from calibcli.stats.table.grid import GridTable, Table
 from calibcli.values import dataclass
 
 # Places at which a map is asked whether it is constant.
 _PROBES = 1_025
+
+# So many rows may be read again at once.
+_MOST_HELD = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +139,29 @@ class Recalibrator(Declared, ABC):
     def falling(self, table: Table) -> int:  # noqa: ARG002 - of maps that turn round
         """Return how many rows lie where the map is known to fall."""
         return 0
+
+
+def fit_recalibrator(
+    name: RecalibratorName, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None
+) -> Recalibrator:
+    """Fit the named recalibrator; to all rows at once where cells of a grid tell too few scores apart."""
+    made = recalibrator_class(name)
+    try:
+        return made.fit(table, options=options, rows=rows)
+    except NotConverged:
+        seen_again = name.facts.logistic and table.total_rows <= _MOST_HELD
+        if rows is None or not isinstance(table, GridTable) or not seen_again:
+            raise
+    return made.fit(reread(table, np.arange(table.distinct), rows=rows), options=options)
+
+
+def recalibrator_class(name: RecalibratorName) -> type[Recalibrator]:
+    found: type[Recalibrator] = loaded(f"stats.recalibrators.{name.facts.made}")
+    return found
+
+
+# A map in a document: its method, and its parameters.
+AnyMap = Annotated[Recalibrator, OneOf("method", RecalibratorName, recalibrator_class, "parameters")]
 
 
 def values_of(bins: Sequence[FittedBin] | None) -> tuple[float, ...] | None:

@@ -10,8 +10,13 @@ from calibcli.names import Binning, Purpose, RecalibratorName, Split
 from calibcli.options.fitting import BASES, DEFAULT_FIT, FitOptions
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.numerics import first_number, numbers_at, ordinals_of, stream
-from calibcli.stats.recalibrators import FittedBin, Recalibrator, require_both_labels
-from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
+from calibcli.stats.recalibrators import (
+    FittedBin,
+    Recalibrator,
+    fit_recalibrator,
+    recalibrator_class,
+    require_both_labels,
+)
 from calibcli.stats.recalibrators.logits import Quadratic
 from calibcli.stats.recalibrators.lookup import BinMap
 from calibcli.stats.recalibrators.newton import logistic

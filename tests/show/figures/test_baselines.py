@@ -24,7 +24,7 @@ from calibcli.stats.curves.map import Band, map_curve
 from calibcli.stats.curves.monitor import MonitorCurve, Starts
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, residual_curve, smooth_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import bins_of
 from calibcli.stats.table.derived import with_scores

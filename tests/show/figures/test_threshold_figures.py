@@ -14,7 +14,7 @@ from calibcli.show.figures.page import Words
 from calibcli.stats.curves.map import Band, MapCurve, map_curve
 from calibcli.stats.curves.reliability import binned_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
 from picture_checks import SHAPES, clashes, rows_of, spread

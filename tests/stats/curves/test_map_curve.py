@@ -13,7 +13,7 @@ from calibcli.options.fitting import FitOptions
 from calibcli.stats.curves.limits import Spread, thinned
 from calibcli.stats.curves.map import Band, map_curve, with_steps
 from calibcli.stats.curves.monitor import MonitorCurve, with_fewer_looks
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.table import ScoreTable
 
 NOTHING = Band(None, "no band")

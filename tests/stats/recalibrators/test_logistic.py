@@ -9,8 +9,7 @@ from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import BetaForm, FitLoss
 from calibcli.names import RecalibratorName as R
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators import Recalibrator
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import Recalibrator, fit_recalibrator
 from calibcli.stats.recalibrators.logistic import RowGradient
 from calibcli.stats.recalibrators.logits import Platt
 from calibcli.stats.recalibrators.newton import NEAREST, Aim, Family, Frame, line, logit, parted_by

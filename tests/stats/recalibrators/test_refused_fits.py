@@ -9,7 +9,7 @@ from calibcli.errors import CalibcliError, EmptyTable, InputProblem, NotConverge
 from calibcli.names import BetaForm, FitLoss, Split
 from calibcli.names import RecalibratorName as R
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
 from score_rows import calibrated, table_of_columns

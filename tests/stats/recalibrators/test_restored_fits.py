@@ -11,7 +11,7 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem
 from calibcli.names import BetaForm, FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
+from calibcli.stats.recalibrators import fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.logistic import Record
 from calibcli.stats.recalibrators.spline import Spline
 from calibcli.stats.table.grid import grid_of

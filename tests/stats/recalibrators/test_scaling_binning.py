@@ -10,7 +10,7 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem
 from calibcli.names import FitLoss, RecalibratorName, Split
 from calibcli.options.fitting import BASES, FitOptions
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.recalibrators.isotonic import Isotonic
 from calibcli.stats.recalibrators.logits import Platt
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning, _balance

@@ -6,7 +6,7 @@ import pytest
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem, NotConverged
 from calibcli.names import FitLoss, RecalibratorName
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.recalibrators.logistic import Record, RowGradient, solved
 from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, line
 from calibcli.stats.table import ScoreTable

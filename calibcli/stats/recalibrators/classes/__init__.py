@@ -6,8 +6,9 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.codec import ABSENT, Between, Declared
+from calibcli.codec import ABSENT, Between, Declared, OneOf
 from calibcli.errors import EmptyTable, InputProblem
+from calibcli.families import loaded
 from calibcli.names import (
     DEFAULT_LEAST_CLASS_ROWS,
     ClassMethod,
@@ -134,6 +135,17 @@ class ClassRecalibrator(Declared, ABC):
             place: The place of the class that is looked at; None for the largest probability.
         """
         return None
+
+
+def class_recalibrator_class(method: ClassMethod) -> type[ClassRecalibrator]:
+    found: type[ClassRecalibrator] = loaded(f"stats.recalibrators.classes.{method.facts.made}")
+    return found
+
+
+# Maps in a document: their method, and their parameters.
+AnyClassMap = Annotated[
+    ClassRecalibrator, OneOf("method", ClassMethod, class_recalibrator_class, "parameters")
+]
 
 
 # What smaller probabilities are taken for inside the logarithm: where one is 0, which has no logarithm and

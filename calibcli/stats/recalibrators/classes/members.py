@@ -9,7 +9,7 @@ from calibcli.codec import HIDDEN, Declared, Node
 from calibcli.errors import InputProblem
 from calibcli.names import ClassMethod, EndsOf, OutputSum, ViewName
 from calibcli.options.numerals import plural
-from calibcli.stats.recalibrators import Recalibrator, values_of
+from calibcli.stats.recalibrators import AnyMap, Recalibrator, fit_recalibrator, values_of
 from calibcli.stats.recalibrators.classes import (
     ClassFitOptions,
     ClassRecalibrator,
@@ -17,7 +17,6 @@ from calibcli.stats.recalibrators.classes import (
     ProbabilityEnds,
     summing_to_one,
 )
-from calibcli.stats.recalibrators.family import AnyMap, fit_recalibrator
 from calibcli.stats.table import Floats, Indices, Integers
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.running import RunningTable

@@ -9,7 +9,7 @@ import numpy as np
 from calibcli.codec import HIDDEN, INLINE, Declared, Key, Node
 from calibcli.errors import UsageProblem
 from calibcli.names import ClassMethod
-from calibcli.stats.recalibrators import Recalibrator
+from calibcli.stats.recalibrators import AnyMap, Recalibrator
 from calibcli.stats.recalibrators.classes import (
     ClassFitOptions,
     ClassRecalibrator,
@@ -19,7 +19,6 @@ from calibcli.stats.recalibrators.classes import (
     summing_to_one,
 )
 from calibcli.stats.recalibrators.classes.members import enough, fit_named, notes_of
-from calibcli.stats.recalibrators.family import AnyMap
 from calibcli.stats.table import Floats
 from calibcli.stats.table.again import ClassBlock, ClassRowSource
 from calibcli.stats.table.grid import Table

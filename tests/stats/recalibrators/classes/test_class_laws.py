@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from calibcli.codec import Node
 from calibcli.documents.sealed import canonical_text
 from calibcli.names import ClassMethod, EndsOf, OutputSum, RecalibratorName
-from calibcli.stats.recalibrators.classes import ClassRecalibrator
+from calibcli.stats.recalibrators.classes import ClassRecalibrator, class_recalibrator_class
 from calibcli.stats.recalibrators.classes.members import OneVsRest
-from calibcli.stats.recalibrators.family import class_recalibrator_class
 from fits_of_classes import Drawn, drawn, fitted
 
 JOINT = (ClassMethod.TEMPERATURE, ClassMethod.VECTOR, ClassMethod.STRUCTURED, ClassMethod.MATRIX)

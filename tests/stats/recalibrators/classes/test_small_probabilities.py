@@ -11,10 +11,9 @@ import calibcli
 from calibcli.codec import Node
 from calibcli.data.class_intake import on_class_scale
 from calibcli.names import ClassMethod, Scale
-from calibcli.stats.recalibrators.classes import ClassFitOptions, least_of
+from calibcli.stats.recalibrators.classes import ClassFitOptions, class_recalibrator_class, least_of
 from calibcli.stats.recalibrators.classes.linear import Linear
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
-from calibcli.stats.recalibrators.family import class_recalibrator_class
 from calibcli.stats.table.again import ClassBlock
 from class_rows import softmax
 from fits_of_classes import Drawn, drawn, fitted
