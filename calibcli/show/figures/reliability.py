@@ -135,19 +135,19 @@ class BinnedPlots:
         return [binned_extent(one) for one in self.curves]
 
     def notes(self) -> list[str]:
-        atoms = all(bool(np.all(one.lower == one.upper)) for one in self.curves)
+        binned = [one for one in self.curves if np.any(one.lower != one.upper)]
+        atoms = not binned
         counts = [one.rows.size for one in self.curves]
         least, most = min(counts), max(counts)
         many = f"{most:,}" if least == most else f"{least:,} to {most:,}"
         what = ("distinct score" if atoms else "occupied bin") + ("" if most == 1 else "s")
         what += " each" * (atoms and len(self.curves) > 1)
         where = "" if atoms else " Points stand at mean scores."
-        lone = [
-            one.rows.size for one in self.curves if one.rows.max(initial=0) >= NEARLY_ALL * one.total_rows > 1
-        ]
+        lone = [one.rows.size for one in binned if one.rows.max(initial=0) >= NEARLY_ALL * one.total_rows > 1]
         which = "All" if set(lone) == {1} else "Nearly all"
-        said = f"{which} rows lie in one bin: --binning equal-mass puts bins where the rows are."
-        finer = [said] if lone and not atoms else []
+        whose = "" if len(lone) == len(self.curves) else f" in {len(lone)} of {len(self.curves)} panels"
+        said = f"{which} rows{whose} lie in one bin: --binning equal-mass puts bins where the rows are."
+        finer = [said] if lone else []
         bands = (band_sentence(one.band, one.rate_lower, called="Whiskers") for one in self.curves)
         return [f"{many} {what}.{where} {DARKER}", *finer, *dict.fromkeys(bands)]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from calibcli.errors import UsageProblem
-from calibcli.names import AxisScale, FigureSize, PlotKind, Theme
+from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, Theme
 from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words, inches_of, printable, wrapped
@@ -18,7 +18,7 @@ from calibcli.show.figures.reliability import BinnedPlots
 from calibcli.stats.curves import CurvePanel, CurvePanels
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
 from calibcli.stats.table import ScoreTable
-from calibcli.stats.table.bins import ATOMS
+from calibcli.stats.table.bins import ATOMS, bins_of
 from picture_checks import SHAPES, clashes, in_bins, rows_of, spread, texts_of
 
 WORDS = Words(
@@ -190,3 +190,15 @@ def test_a_count_of_scores_is_that_of_each_panel() -> None:
     curve = binned_curve(table, bins=ATOMS)
     assert BinnedPlots((curve, curve), 0.95).notes()[0].startswith("1 distinct score each.")
     assert BinnedPlots((curve,), 0.95).notes()[0].startswith("1 distinct score.")
+
+
+def test_panels_whose_rows_lie_in_one_bin_are_counted() -> None:
+    """A score whose only value is its bin has none to cut, and of eight panels one does not speak for all."""
+    table = ScoreTable.from_rows(spread(100, 0.7, 0.71), np.arange(100) % 2)
+    lone = binned_curve(table, bins=bins_of(Binning.EQUAL_WIDTH, 15, table=table))
+    atom = binned_curve(rows_of(np.full(50, 0.25), 0.2), bins=ATOMS)
+    said = "lie in one bin: --binning"
+    three = BinnedPlots((curve_of(SHAPES["fifty rows"], PlotKind.BINNED).binned, atom, lone), 0.95)
+    assert f"All rows in 1 of 3 panels {said}" in three.notes()[1]
+    assert not any(said in one for one in BinnedPlots((three.curves[0], atom), 0.95).notes())
+    assert f"All rows {said}" in BinnedPlots((lone, lone), 0.95).notes()[1]
