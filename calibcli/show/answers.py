@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from calibcli.reports.maps import ClassFitReport, FitReport
     from calibcli.reports.measure import GroupsSummary, MeasureReport
     from calibcli.reports.plan import PlanReport
-    from calibcli.reports.segments import Segment, SegmentsReport
+    from calibcli.reports.segments import Segment, SegmentsReport, WrongFor
     from calibcli.reports.verify import VerifyReport
     from calibcli.show import Report
     from calibcli.stats.bounds import Interval
@@ -1147,12 +1147,16 @@ def _segment_sentence(segment: "Segment", sure: str) -> str:
         return f"Scores are too low {rows}: {means} ({by}, jointly {sure})."
     part = segment.wrong_for
     if part is None:
-        return f"Scores are wrong {rows}, some too high and some too low: {means} on average."
-    way = "too high" if part.gap > 0.0 else "too low"
+        return f"Scores are wrong {rows}, though perhaps not on average: {means}."
+    return f"Scores {misjudged(part)} {rows}: by {three(abs(part.gap))} there; {means} on average."
+
+
+def misjudged(part: "WrongFor") -> str:
+    """Return which scores are wrong most, and which way."""
     between = (
         f"at {three(part.lower)}" if part.lower == part.upper else f"from {span(part.lower, part.upper)}"
     )
-    return f"Scores {between} are {way} {rows}: by {three(abs(part.gap))} there; {means} on average."
+    return f"{between} are {'too high' if part.gap > 0.0 else 'too low'}"
 
 
 def untested_words(many: int, reason: str | None) -> str:

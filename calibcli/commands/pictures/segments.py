@@ -17,7 +17,7 @@ from calibcli.names import PlotKind
 from calibcli.options.numerals import agreeing, percent, plural
 from calibcli.options.segmenting import SegmentOptions
 from calibcli.reports.segments import Segment, SegmentColumn, SegmentsReport
-from calibcli.show.answers import segment_name, untested_words
+from calibcli.show.answers import misjudged, segment_name, untested_words
 from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 
@@ -112,9 +112,11 @@ def _caption(report: SegmentsReport) -> tuple[str, str]:
 
 def _described(one: Segment) -> str:
     rows = f"{segment_name(one)} ({one.rows:,} rows)"
-    ends = one.bias_interval
+    ends, part = one.bias_interval, one.wrong_for
     if ends is None or ends.lower <= 0.0 <= ends.upper:
-        return f"{rows}, some scores too high and some too low"
+        if part is None:
+            return f"{rows}, though perhaps not on average"
+        return f"{rows}, where scores {misjudged(part)} by {abs(part.gap):.3g}"
     way = "high" if ends.lower > 0.0 else "low"
     least, most = sorted((abs(ends.lower), abs(ends.upper)))
     return f"{rows}, too {way} by {least:.3g} to {most:.3g}"

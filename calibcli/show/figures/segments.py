@@ -98,7 +98,7 @@ def _kinds(points: SegmentPoints) -> dict[str, np.ndarray[tuple[int], np.dtype[n
     return {
         "scores too high": high,
         "too low": low,
-        "too high and too low": points.stands_out & ~high & ~low,
+        "wrong, perhaps not on average": points.stands_out & ~high & ~low,
         "no error shown": ~points.stands_out,
     }
 
@@ -109,7 +109,7 @@ def _marks(look: Look) -> dict[str, dict[str, Any]]:
     return {
         "scores too high": {**look.dots(palette.too_high, 6.5, "^"), **edge},
         "too low": {**look.dots(palette.too_low, 6.5, "v"), **edge},
-        "too high and too low": {**look.dots(palette.paper, 0.77 * 6.5, "D"), **edge},
+        "wrong, perhaps not on average": {**look.dots(palette.paper, 0.77 * 6.5, "D"), **edge},
         "no error shown": {**look.dots(palette.edge, 3.2), "markeredgewidth": 0.0},
     }
 
