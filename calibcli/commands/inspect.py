@@ -490,8 +490,8 @@ def inspect_columns(
     elif not of_score:
         label = roles["label"] if labelled and not probs else None
         more, repair = _labels(path, label, kinds, input_format)
-    counted = "rows" in dict(facts)
-    facts += [one for one in more if not (counted and one[0] == "rows")]
+    known = dict(facts)
+    facts += [one for one in more if one[0] != "rows" or "rows" not in known]
     facts += [("in the path", ", ".join(partitions))] if partitions else []
     if refused := _refused(Header(header, first.shown), hint) or lists:
         facts, repair = [*facts, *refused], None
@@ -505,6 +505,8 @@ def inspect_columns(
     by_name |= dict.fromkeys(probs, "probs")
     columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in typed)
     following = None if repair is None else f"calibcli measure {file_word(path)} {words}{repair}"
+    stuck = "" if refused or not of_score or named.score is not None else roles["score"]
+    following = following or _of_another_score(path, Header(header, first.shown), stuck, input_format)
     if following is not None and repair == "" and _is_small(fragments):
         by, models = _of_models(path, header, roles, input_format, words)
         following, facts = f"{following}{by}", [*facts, *models]
@@ -614,9 +616,10 @@ def _is_small(fragments: list[Fragment]) -> bool:
         return False
 
 
-# What hints offer where one option more is enough: of `measure`, with a value as the shell quotes it.
+# What hints offer where one option more is enough: of `measure`, as these rows are, with a value as the shell
+# quotes it.
 _REPAIRS = re.compile(
-    r"(?<!`apply )--(positive|scale|on-missing|on-range|decimal) ((?:'[^']*'|\"'\")+|\S*[^\s,:;]|,)"
+    r"(?<!`apply )(?<!fit )--(positive|scale|on-missing|on-range|decimal) ((?:'[^']*'|\"'\")+|\S*[^\s,:;]|,)"
 )
 
 
@@ -852,6 +855,15 @@ def _roles(header: Header, named: Columns) -> dict[str, str]:
             roles["label"] = label
             break
     return roles
+
+
+def _of_another_score(path: str, header: Header, stuck: str, form: InputFormat) -> str | None:
+    """Return how to look at another column with a usual name than one that was refused: pd beside points."""
+    names = [name for name in header.names if name != stuck]
+    with suppress(InputProblem):
+        other = resolve(Columns(labelled=False), replace(header, names=names if stuck else [])).score
+        return f"calibcli inspect {file_word(path)} -s {shlex.quote(other)}{_as_said(form)}"
+    return None
 
 
 def _size(fragments: list[Fragment]) -> list[tuple[str, str]]:
