@@ -177,7 +177,8 @@ def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
     name = metrics.of_classes[0].value
     if columns.cluster is not None:
         msg = f"{name} is not measured where rows depend on each other"
-        raise UsageProblem(msg, "leave out --cluster, or ask for ece")
+        way = "`measure -m observed_rate,brier` allows for it, of the most probable class"
+        raise UsageProblem(msg, f"leave out --cluster; {way}")
     if columns.several is None:
         msg = f"{name} is a measure of several classes, and --probs names none"
         right = "where label 1 is a right answer, accuracy is observed_rate; else "

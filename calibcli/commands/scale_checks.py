@@ -488,6 +488,10 @@ def _is_hard(table: "Table") -> bool:
 _UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob reads probabilities"
 _PERCENT_INSTEAD = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
 _PERCENT_READ = "no value is below 0, and they were read as log-odds; --scale percent reads percentages"
+_LOGPROB_READ = (
+    "no value is above 0, many are next to it, and they were read as log-odds; --scale logprob reads "
+    "log-probabilities"
+)
 _UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --scale prob reads probabilities"
 _FRACTIONS = "{} between 0 and 1 among percentages: 0.9 was read as 0.9 %; where it means 90 %, write 90"
 
@@ -507,10 +511,29 @@ def _scale_notes(table: "Table", scale: Scale, *, unsigned: bool) -> tuple[str, 
             return (_UNSURE_PERCENT,)
         mixed = 0 if unsigned else _fractions_among_percentages(table)
         return (_FRACTIONS.format(plural(mixed, "score")),) if mixed else ()
-    if table.distinct <= len(_LABELS):
-        return ()
+    return _notes_on_logits(table) if table.distinct > len(_LABELS) else ()
+
+
+def _notes_on_logits(table: "Table") -> tuple[str, ...]:
     seen = seen_in(table)
-    return (_UNSURE,) if _within(seen, 1.0) else (_PERCENT_READ,) if _percentages(table, seen) else ()
+    if _within(seen, 1.0):
+        return (_UNSURE,)
+    if _log_probabilities(table, seen):
+        return (_LOGPROB_READ,)
+    return (_PERCENT_READ,) if _percentages(table, seen) else ()
+
+
+# So near 0 is the logarithm of a probability above 0.9.
+_NEXT_TO_0 = -0.1
+
+
+def _log_probabilities(table: "Table", seen: Seen) -> bool:
+    """Whether scores that were read as log-odds crowd below 0 and end there, as log-probabilities do."""
+    *_, at_95, _, highest = _log_odds(seen.quantiles)
+    near = np.count_nonzero(_log_odds(table.score[-_FEWEST_VALUES:]) > _NEXT_TO_0)
+    return bool(
+        highest <= 8.0 * seen.resolution + _ROUNDING and at_95 > _NEXT_TO_0 and near == _FEWEST_VALUES
+    )
 
 
 def _percentages(table: "Table", seen: Seen) -> bool:

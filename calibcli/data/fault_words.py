@@ -623,14 +623,20 @@ _SEVERAL_AT_ONCE = 0.5
 _OF_A_THOUSAND = "divide by 1,000 or 10,000 beforehand if that stands for 1"
 
 
+_NEXT_TO_0 = -0.01
+
+
 def _ways_from_range(lowest: float, highest: float) -> str:
     ways = []
     if lowest > 1.0 and 1.5 < highest <= 100.0:
         ways.append("pass --scale percent for percentages")
+    scales = []
     if lowest < 0.0 < highest or max(-lowest, highest) < _FARTHEST_LOGIT:
-        ways.append("pass --scale logit for logits")
+        scales.append("pass --scale logit for logits")
     if highest <= 0.0:
-        ways.append("pass --scale logprob for log-probabilities")
+        # Of log-probabilities many lie next to 0, of log-odds that are all below 0 hardly any.
+        scales.insert(0 if highest > _NEXT_TO_0 else 1, "pass --scale logprob for log-probabilities")
+    ways += scales
     if lowest > 1.0 and 1.5 < highest <= 10.0:
         ways.append("divide tenths by 10 beforehand")
     if lowest > 1.0 and 100.0 < highest <= 10_000.0:

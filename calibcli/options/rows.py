@@ -280,7 +280,8 @@ def _one_set(probs: str | Sequence[str] | None) -> str | None:
         return probs
     if len(probs) > 1:
         msg = f"--probs {probs[0]} and --probs {probs[1]}: two sets of classes are not compared"
-        raise UsageProblem(msg, "compare one set with --artifact CAL.json, or two artifacts on it")
+        rows = "models in rows of their own are compared: --by MODEL --id QUESTION"
+        raise UsageProblem(msg, f"compare one set with --artifact CAL.json, or two artifacts on it; {rows}")
     return probs[0] if probs else None
 
 

@@ -692,6 +692,19 @@ def test_inspect_offers_no_scale_for_points_but_another_column(run: Run, tmp_pat
     assert "next" not in run("inspect", path, code=0).out
 
 
+@pytest.mark.parametrize("logits", [False, True])
+def test_log_probabilities_read_as_log_odds_are_said(run: Run, tmp_path: Path, *, logits: bool) -> None:
+    """Of what is at most 0, log-probabilities crowd next to it; inspect offers that scale first."""
+    rng = np.random.default_rng(2)
+    share = rng.beta(4, 1, 400)
+    values = rng.normal(-4.0, 1.0, 400) if logits else np.log(share)
+    columns = {"score": values.clip(max=-1e-6), "label": (rng.random(400) < share).astype(int)}
+    path = in_csv(tmp_path / "answers.csv", columns)
+    found = run("measure", path, "--scale", "logit", "-m", "bias").out
+    assert ("--scale logprob reads log-probabilities" in found) is not logits
+    assert run("inspect", path, code=0).out.endswith("--scale logit\n" if logits else "--scale logprob\n")
+
+
 def test_points_read_as_log_odds_are_said_by_fit(run: Run, tmp_path: Path) -> None:
     """A map of one level was fitted to scores that are all 1, and nothing said why."""
     path = tmp_path / "cards.csv"
