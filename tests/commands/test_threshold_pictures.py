@@ -70,6 +70,7 @@ def test_named_thresholds_have_the_net_benefit_that_measure_has(tmp_path: Path) 
         ends = " to ".join(map(three, interval.ends))
         said.append(f"{one.threshold:g}: {three(one.net_benefit.value)} ({ends})")
     assert f"Net benefit at {'; '.join(said)}" in found.caption
+    assert found.caption[0].endswith(", of thresholds between 0.25 and 0.6")
     low, high = figure_of(found.picture, Words("t")).axes[0].get_xlim()
     assert (low, high) == pytest.approx((0.25, 0.6), abs=0.02)
     # The score is a threshold in few rows of many, and on a grid they share its cell with others.

@@ -332,15 +332,16 @@ def _finding(curve: thresholds.DecisionCurve) -> tuple[str, ...]:
     """Say where the score is better than treating all and treating none."""
     if not curve.better:
         return (f"At no threshold{_between(curve)} is the score worth more than treating all or none",)
-    where = _spoken(curve.better)
+    where, between = _spoken(curve.better), _between(curve)
+    looked_at = between and f", of thresholds{between}"
     if curve.clearly_better is None:
-        return (f"Point estimate better than treating all and none from {where}",)
+        return (f"Point estimate better than treating all and none from {where}{looked_at}",)
     plain = f"Point estimate better from {where}"
     at_each = f"({percent(curve.confidence)}, threshold by threshold)"
     if not curve.clearly_better:
-        return (f"Nowhere{_between(curve)} clearly worth more than treating all or none {at_each}", plain)
+        return (f"Nowhere{between} clearly worth more than treating all or none {at_each}", plain)
     clearly = _spoken(curve.clearly_better)
-    said = f"Clearly worth using {at_each} from {clearly}"
+    said = f"Clearly worth using {at_each} from {clearly}{looked_at}"
     # The same ranges are said once.
     return (said,) if clearly == where else (said, plain)
 
