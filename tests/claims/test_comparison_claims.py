@@ -10,6 +10,7 @@ from scipy.special import expit, logit
 from calibcli.names import RANKED, ComparisonName, MeasureName
 from calibcli.stats.measures.differences import PAIRED, PairedSums, ranked_sums, reach_of_maps
 from calibcli.stats.measures.discrimination import Influence
+from calibcli.stats.measures.scores import NO_MORE_EXTREME
 from calibcli.stats.table import ScoreTable, Weighing
 from claims.simulation import generator_of, most_misses
 from claims.worlds import WORLDS, Law
@@ -63,6 +64,24 @@ def test_a_score_that_is_often_certain_and_wrong_is_worse(rows: int, *, told: bo
     never = PairedSums()
     never.add(np.where(label & (np.arange(100) < 1), 0.0, 0.5), np.full(100, 0.5), label)
     assert never.difference(MeasureName.LOG_LOSS, confidence=0.95).verdict is ComparisonName.BETTER
+
+
+@pytest.mark.parametrize("rows", [30, pytest.param(1_000, marks=pytest.mark.slow)])
+def test_a_verdict_by_an_infinite_loss_says_what_it_takes_for_granted(rows: int) -> None:
+    """Where both say 0 now and then, and wrongly, what one of them has not shown makes verdicts wrong."""
+    rng, told = generator_of("paired", "rarely certain", rows), 0
+    for _ in range(300):
+        # So often one score was wrong and the other never said 0 as often as can be.
+        first, second = np.where(rng.random((2, rows)) < 2.0 * np.log(1.5) / rows, 0.0, 0.5)
+        sums = PairedSums()
+        sums.add(first, second, rng.random(rows) < 0.5)
+        found = sums.difference(MeasureName.LOG_LOSS, confidence=0.95)
+        if found.verdict is not ComparisonName.NOT_TOLD_APART:
+            told += 1
+            assert (NO_MORE_EXTREME in found.assumptions) is (
+                0.0 not in (second if found.value < 0 else first)
+            )
+    assert told
 
 
 def test_pairing_is_worth_it() -> None:

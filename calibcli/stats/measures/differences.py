@@ -318,6 +318,8 @@ class PairedSums:
         without = _infinite(sums.infinite, worst=sums.worst, delta=1.0 - confidence)
         if without is not None:
             value, reason, chance = without
+            if value is not None and not chance:
+                assumptions.append(NO_MORE_EXTREME)
             return Difference(name, value, None, (*assumptions, reason), chance)
         total = total_sq = Fraction(self.rows)
         if self._weighted:
