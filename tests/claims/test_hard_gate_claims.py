@@ -16,7 +16,15 @@ from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, 
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.betting import Stakes, stakes_for_any_time, stakes_for_one_look
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.gates.plan import Gate, Population, is_given, log_evidence, population_of
+from calibcli.stats.gates.plan import (
+    Gate,
+    Population,
+    erring,
+    is_given,
+    log_evidence,
+    planned,
+    population_of,
+)
 from calibcli.stats.measures import measure_named
 from calibcli.stats.measures.classes import class_measure
 from calibcli.stats.measures.if_calibrated import Settings
@@ -93,6 +101,23 @@ def wrong_verdicts_of_smece(name: str, rows: int, *, times: int, given: bool) ->
         tables = zip(count, ones, strict=True)
         found.append(sum(is_given(asked, WORLDS[name].table(*one)) for one in tables))
     return found[0], found[1]
+
+
+@short_and_full("limit error times", [(0.02, 0.12, 60)], [(0.02, 0.12, 2_000), (0.1, 0.06, 2_000)])
+def test_planned_rows_decide_an_l2_error_in_a_value_that_comes_more_or_less_often(
+    limit: float, error: float, times: int
+) -> None:
+    """Nine times in ten: where all of an error is in 2 % of rows, how many these are is chance as well."""
+    scores = population_of(np.array([0.05, 0.5, 0.95]), np.array([60, 38, 2]), bins=ATOMS)
+    wanted = VerdictName.PASS if error < limit else VerdictName.FAIL
+    rule = Rule("max-l2", MeasureName.L2, Bound.UPPER, Relation.AT_MOST, limit)
+    asked, generator = Gate(rule, Ground(ATOMS), wanted), generator_of("planned l2", limit, error)
+    bad = erring(scores, MeasureName.L2, error)[-1]
+    rows = planned(asked, [bad], power=0.9, again=False, generator=generator).rows
+    assert rows is not None
+    count, ones = bad.drawn(rows, times=times, generator=generator)
+    given = sum(is_given(asked, bad.table(*one)) for one in zip(count, ones, strict=True))
+    assert times - given <= most_misses(times, 0.1)
 
 
 @short_and_full(

@@ -64,17 +64,9 @@ class Population:
         """Mean of f (1 - f)."""
         return float((self.share * self.score * (1.0 - self.score)).sum())
 
-    def drawn(
-        self, rows: int, *, times: int, generator: np.random.Generator, shares_kept: bool = False
-    ) -> tuple[Integers, Integers]:
+    def drawn(self, rows: int, *, times: int, generator: np.random.Generator) -> tuple[Integers, Integers]:
         """Draw rows, several times over: of each value, and of label 1, shape (times, n_values)."""
-        if shares_kept:
-            # Whole numbers as near to rows * share as adds up.
-            each = np.floor(rows * self.share).astype(np.int64)
-            each[np.argsort(each - rows * self.share, kind="stable")[: rows - int(each.sum())]] += 1
-            count = np.tile(each, (times, 1))
-        else:
-            count = generator.multinomial(rows, self.share, size=times)
+        count = generator.multinomial(rows, self.share, size=times)
         return count, generator.binomial(count, self.rate)
 
     def table(self, count: Integers, ones: Integers) -> ScoreTable:
@@ -290,8 +282,8 @@ class Looks(Asked):
 
     Every table is judged as `judge` does, but for the rows needed that its verdicts come with. The ECE is bet
     on at the limit itself, and rates are bounded for many tables at once. For the l2 error, whose bound is
-    dear, tables hold every score as often as its share says: then verdicts go with the size of one statistic
-    and need not be asked of every table.
+    dear, verdicts go with the size of one statistic, whichever scores a table has more of, and need not be
+    asked of every table.
     """
 
     gate: Gate
@@ -319,8 +311,8 @@ class Looks(Asked):
         return is_given(self.gate, tables.at(_in_order(self.gate, tables)[last]))
 
     def _drawn(self, rows: int, times: int) -> Tables:
-        kept, one = self.gate.simulated.ordered, self.population
-        return Tables(one, *one.drawn(rows, times=times, generator=self.generator, shares_kept=kept))
+        one = self.population
+        return Tables(one, *one.drawn(rows, times=times, generator=self.generator))
 
 
 def share_by_theorem(looks: Looks, rows: int, times: int) -> float:
@@ -401,10 +393,9 @@ def _in_order(gate: Gate, tables: Tables) -> Indices:
         below, above = population.score - low, high - population.score
         farther = np.maximum(above, below) if gate.passes else np.minimum(below, above)
         return np.argsort(farther, kind="stable")
-    some = count[0] > 1
-    n, v, x = count[0][some], population.score[some], ones[:, some]
-    gap = x - n * v
-    size = ((gap**2 - x * (1.0 - 2.0 * v) - n * v**2) / (n - 1.0)).sum(axis=-1)
+    v, gap = population.score, ones - count * population.score
+    squares = gap**2 - ones * (1.0 - 2.0 * v) - count * v**2
+    size = np.where(count > 1, squares / np.maximum(count - 1.0, 1.0), 0.0).sum(axis=-1)
     return np.argsort(size if gate.passes else -size, kind="stable")
 
 
@@ -513,7 +504,7 @@ class Simulated:
         size: The error where rates err in one direction by so much, from the shares of rows.
         many: Judges many tables.
         at_once: Whether that takes little longer than one.
-        ordered: Whether verdicts go with the size of one statistic.
+        ordered: Whether verdicts go with the size of one statistic, up to a few next to where they change.
     """
 
     effort: Effort

@@ -152,7 +152,7 @@ def test_tables_need_not_all_be_asked() -> None:
     population = planning.erring(uniform(), MeasureName.L2, 0.15)[0]
     requested = gate(MeasureName.L2, 0.08, wanted=VerdictName.FAIL)
     share = planning.Looks(requested, population, rng(4)).share(450, 10)
-    count, ones = population.drawn(450, times=10, generator=rng(4), shares_kept=True)
+    count, ones = population.drawn(450, times=10, generator=rng(4))
     each = [planning.is_given(requested, population.table(*one)) for one in zip(count, ones, strict=True)]
     assert 0.0 < share < 1.0
     assert share == np.mean(each)
@@ -310,15 +310,6 @@ def test_a_mean_of_scores_next_to_one_is_none_above_them() -> None:
     assert population.score.size < score.size
     assert np.all(np.diff(population.score) > 0.0)
     assert population.score[-1] <= 1.0
-
-
-def test_shares_are_kept_to_a_row() -> None:
-    """Where only labels are drawn, every value comes as often as its share says."""
-    population = planning.population_of(np.array([0.2, 0.4, 0.9]), np.array([1.0, 1.0, 1.0]), bins=ATOMS)
-    count, ones = population.drawn(100, times=3, generator=rng(), shares_kept=True)
-    assert count.sum(axis=1).tolist() == [100] * 3
-    assert set(count.ravel().tolist()) == {33, 34}
-    assert np.all(ones <= count)
 
 
 def test_theorem_takes_what_the_formula_says() -> None:
