@@ -127,7 +127,7 @@ def test_the_best_and_the_worst_stand_in_the_caption(rows: str) -> None:
     assert said == f"Lowest Brier score: {best} {low:.4f}; highest: {worst} {high:.4f}"
     between = MeasureOptions(thresholds=(0.45, 0.5))
     first, *_ = alone = drawn(rows, K.DECISION, "f1", options=between).drawn.caption
-    assert first.endswith("threshold by threshold) from 0.45 to 0.5")
+    assert " from 0.45 to 0.5, of thresholds between 0.45 and 0.5" in first
     assert not any(line.startswith("Point estimate") for line in alone)
     elsewhere = MeasureOptions(thresholds=(0.0001, 0.0002))
     for scores in (("f1",), ("f1", "f5")):
