@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -475,65 +474,6 @@ def test_a_pattern_finds_scores_that_stand_in_later_rows_alone(run: Run, tmp_pat
     assert f"{further}: column 'fc_b' fits --score 'fc_*', and is left out: the first file does" in found
 
 
-def test_inspect_takes_marks_in_a_name_for_no_separator(run: Run, tmp_path: Path) -> None:
-    """Unless the rows are read by them, as those of a name with commas between semicolons are."""
-    path = in_csv(tmp_path / "odd.csv", {"score;x;y": [0.3, 0.4], "label": [1, 0]})
-    assert "score;x;y  number" in run("inspect", path, code=0).out
-    path.write_text('score;"seen, by";label\n0.3;a;1\n0.4;b;0\n')
-    assert run("inspect", path, code=0).out.endswith("-s score -y label --delimiter ';'\n")
-
-
-def test_inspect_finds_the_separator_and_the_comma(run: Run, tmp_path: Path) -> None:
-    """The command that it offers next runs."""
-    path = tmp_path / "book.csv"
-    lines = [f"{place % 90 + 1},5 %;{'N' if place % 90 < 60 else 'J'}" for place in range(300)]
-    path.write_text("\n".join(["pd;default", *lines]), encoding="utf-8")
-    last = run("inspect", path).out.splitlines()[-1]
-    # Of the labels J and N that of the higher scores, not the last one.
-    assert last.endswith("--delimiter ';' --decimal , --scale percent --positive J")
-    assert run(*last.split("calibcli ", 1)[1].replace("'", "").split()).code == 0
-
-
-@pytest.mark.parametrize(("mark", "typed"), [(";", "';'"), ("|", "'|'"), (" ", "' '"), ("\t", "tab")])
-def test_inspect_finds_the_separator_between_quoted_names(
-    run: Run, tmp_path: Path, mark: str, typed: str
-) -> None:
-    """As R's `write.csv2` and `write.table` quote them: with commas expected that is no CSV at all."""
-    path = tmp_path / "cohort.csv"
-    lines = [mark.join([f'"{place}"', "0.3", '"yes"' if place % 3 else '"no"']) for place in range(40)]
-    path.write_text("\n".join([mark.join(['""', '"risk"', '"death"']), *lines]), encoding="utf-8")
-    assert f"pass --delimiter {typed}" in run("measure", path, code=3).err
-    last = run("inspect", path).out.splitlines()[-1]
-    assert f"-s risk -y death --delimiter {typed} --positive " in last
-    assert run(*shlex.split(last.split("calibcli ", 1)[1])).code == 0
-
-
-def test_inspect_says_that_a_repeated_name_stops_measure(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "two.csv"
-    path.write_text("score,score,label\n0.1,0.2,1\n")
-    found = run("inspect", path).out
-    assert "would stop: " in found
-    assert "the header has 'score' more than once" in found
-    assert "next" not in found
-
-
-@pytest.mark.parametrize(
-    ("scores", "first", "second"),
-    [((0.4, 3.5, 17.0), "percent", "logit"), ((-0.4, -3.5, -7.0), "logit", "logprob")],
-)
-def test_inspect_says_that_a_scale_is_a_guess(
-    run: Run, tmp_path: Path, scores: tuple[float, ...], first: str, second: str
-) -> None:
-    """PDs in per cent were taken for logits, and logits of rare events for log-probabilities."""
-    path = tmp_path / "book.csv"
-    path.write_text(
-        "score,label\n" + "".join(f"{one},{place % 2}\n" for place in range(20) for one in scores)
-    )
-    found = run("inspect", path).out
-    assert f"--scale {first} is a guess: --scale {second} reads such numbers, too" in found
-    assert found.endswith(f"-s score -y label --scale {first}\n")
-
-
 def test_an_unknown_outcome_that_counts_as_0_is_said(run: Run, tmp_path: Path) -> None:
     """`NA` is missing in CSV alone: elsewhere it is a text, which `--positive` makes an outcome of."""
     path = tmp_path / "cohort.jsonl"
@@ -541,26 +481,6 @@ def test_an_unknown_outcome_that_counts_as_0_is_said(run: Run, tmp_path: Path) -
     path.write_text("\n".join(map(json.dumps, lines)))
     said = run("measure", path, "--positive", "yes", "-m", "bias").out
     assert "'NA' and 'no' count as 0 by --positive yes; leave 'NA' empty if it stands for an unknown" in said
-
-
-@pytest.mark.parametrize("first", ["sep=;", "# exported by R", "0.3;1"])
-def test_inspect_offers_no_command_where_the_first_line_names_no_columns(
-    run: Run, tmp_path: Path, first: str
-) -> None:
-    path = tmp_path / "days.csv"
-    path.write_text(f"{first}\n0.4,0\n0.6,1\n".replace(";1", ",1"))
-    found = run("inspect", path).out
-    assert "the first line must hold the column names" in found
-    assert "next" not in found
-
-
-def test_inspect_offers_no_scale_for_a_few_scores_beyond(run: Run, tmp_path: Path) -> None:
-    """Two infinite scores among probabilities: with `--scale logit` all of them would be other numbers."""
-    path = tmp_path / "odd.csv"
-    path.write_text("score,label\n" + "0.2,0\n0.7,1\n" * 20 + "inf,1\n-inf,0\n")
-    found = run("inspect", path).out
-    assert "mend these or leave them empty, as most values lie in [0, 1]" in found
-    assert "--scale" not in found
 
 
 def test_a_missing_number_makes_no_text_of_a_column(run: Run, tmp_path: Path) -> None:
@@ -571,40 +491,6 @@ def test_a_missing_number_makes_no_text_of_a_column(run: Run, tmp_path: Path) ->
     assert ["risk_new", "number"] in [one.split() for one in run("inspect", path).out.splitlines()]
     ended = run("compare", path, "-s", "risk_*", "-y", "death", "--on-missing", "drop")
     assert (ended.code, "2 scores" in ended.out or "second: column risk_old" in ended.out) == (0, True)
-
-
-@pytest.mark.parametrize(
-    ("columns", "values", "options"),
-    [
-        ("grade;pd_grade;default", "A;0,{};{}", "-y default --delimiter ';' --decimal ,"),
-        ("id,risk_new,death", "7,0.{},{}", "-y death"),
-    ],
-)
-@pytest.mark.parametrize("labels", ["10", ("yes", "no")])
-def test_inspect_says_how_to_read_what_has_no_score_by_name(
-    run: Run, tmp_path: Path, columns: str, values: str, options: str, labels: tuple[str, str]
-) -> None:
-    """A decimal comma, and labels in words, which `measure` would stop at: what it offers next runs."""
-    path = tmp_path / "book.csv"
-    rows = [values.format(place % 8 + 1, labels[place % 2]) for place in range(60)]
-    path.write_text("\n".join([columns, *rows]))
-    said = run("inspect", path).out
-    *_, last = said.splitlines()
-    in_words, commas = labels[0] == "yes", " --decimal ," if "--decimal" in options else ""
-    options = options.removesuffix(commas) + " --positive VALUE" * in_words + commas
-    assert last.endswith(options)
-    assert ("the labels are 'no' and 'yes', not 0 and 1" in said) == in_words
-    score = "pd_grade" if "pd_grade" in columns else "risk_new"
-    typed = last.split("calibcli ", 1)[1].replace("'", "").replace("SCORE", score)
-    typed = typed.replace("VALUE", labels[0]).split()
-    assert run(*typed, "-m", "oe").code == 0
-
-
-def test_inspect_says_a_decimal_comma_where_it_knows_neither_column(run: Run, tmp_path: Path) -> None:
-    """What it offers next ran into the comma."""
-    path = tmp_path / "days.csv"
-    path.write_text("date;pop_24h;mm\n" + "01.01.2022;0,3;1,5\n" * 9)
-    assert run("inspect", path).out.endswith("-s SCORE -y LABEL --delimiter ';' --decimal ,\n")
 
 
 @pytest.mark.parametrize("title", ["Report of all frauds", "Report,,", "Report;;"])
@@ -742,33 +628,6 @@ def test_groups_that_differ_in_capitals_alone_are_said(run: Run, tmp_path: Path,
     said = run(*words.replace("{}", str(path)).split())
     alike = "column 'country': 'DE', 'de' are groups of their own; are some meant to be the same?"
     assert alike in said.out + said.err
-
-
-def test_inspect_counts_every_row_and_loses_no_event(run: Run, tmp_path: Path) -> None:
-    """Rows with a missing value are rows; one event in 5,000 is no rate of 0."""
-    path = tmp_path / "rows.csv"
-    path.write_text("score,label\n,1\n0.2,1\n" + "0.2,0\n" * 4_999)
-    said = run("inspect", path).out
-    assert "5,001, 5,000 of them with score and label" in said
-    assert "0.020 % (1 of 5,000 rows has label 1)" in said
-    assert "0.2 to 0.2, 1 distinct value\n" in said
-
-
-@pytest.mark.parametrize(
-    ("scores", "said"),
-    [
-        ((2.0, 40.0, 90.0), "0.02 to 0.9, 3 distinct values, as probabilities\n"),
-        ((-2.0, 0.0, 4.0), "0.119203 to 0.982014, 3 distinct values, as probabilities\n"),
-        ((0.2, 0.4, 1.0000001), "0.2 to 1, 3 distinct values, clipped to [0, 1]\n"),
-    ],
-)
-def test_inspect_says_that_scores_are_not_those_of_the_file(
-    run: Run, tmp_path: Path, scores: tuple[float, ...], said: str
-) -> None:
-    """Where it reads them on another scale, or clipped, as the command that it offers does."""
-    path = tmp_path / "rows.csv"
-    path.write_text("score,label\n" + "".join(f"{one},{k % 2}\n" for k in range(20) for one in scores))
-    assert said in run("inspect", path).out
 
 
 def test_groups_that_nothing_is_concluded_about_say_why(run: Run, tmp_path: Path) -> None:

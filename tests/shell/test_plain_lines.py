@@ -134,38 +134,6 @@ def test_help_of_all_commands_fits_and_cuts_no_sentence(
         assert f"{name} {first}" in listed
 
 
-def test_inspect_says_which_keys_hold_objects(run: Run, tmp_path: Path) -> None:
-    """What is within them is no column."""
-    (tmp_path / "a.jsonl").write_text('{"meta": {"n": 1}, "text": "x"}\n{"meta": null, "text": "y"}\n')
-    lines = run("inspect", tmp_path / "a.jsonl").out.splitlines()
-    assert [line.split() for line in lines if line.startswith(("meta", "text"))] == [
-        ["meta", "object"],
-        ["text", "string"],
-    ]
-
-
-@pytest.mark.parametrize(
-    ("label", "facts"),
-    [
-        (("1", "0", "0"), ["rows       3", "base rate  33.3 % (1 of 3 rows has label 1)"]),
-        (
-            ("yes", "no", "no"),
-            ["note     `calibcli measure` would stop: column 'rain': the labels are 'no' and 'yes'"],
-        ),
-    ],
-)
-def test_inspect_counts_labels_where_no_column_looks_like_the_score(
-    run: Run, tmp_path: Path, label: tuple[str, ...], facts: list[str]
-) -> None:
-    """Any column of numbers stands in for it, and the next line asks for its name."""
-    rows = "".join(f"{day},0.5,{one}\n" for day, one in enumerate(label))
-    (tmp_path / "p.csv").write_text(f"day,fc_a,rain\n{rows}")
-    text = run("inspect", str(tmp_path / "p.csv"), "--format", "table").out.splitlines()
-    told = [line for line in text if line.startswith(("rows", "base rate", "note"))]
-    assert [line.partition(", not 0 and 1")[0] for line in told] == facts
-    assert "-s SCORE -y rain" in text[-1]
-
-
 @pytest.mark.parametrize(
     "line",
     [
