@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -107,10 +108,17 @@ def rewritten(stage: Stage, words: list[str]) -> Ran:
     return while_read(stage, words, lambda path: _rewrite(path, path.read_bytes().replace(b",1\n", b",0\n")))
 
 
+def _folder(stage: Stage) -> Path:
+    """Return a directory with the rows."""
+    folder = stage.folder / "d"
+    folder.mkdir()
+    shutil.copy(stage.folder / "rows.csv", folder)
+    return folder
+
+
 @fault("a file appears in a directory that is read: it is said, and not read", "measure d --json")
 def appears(stage: Stage, words: list[str]) -> Ran:
-    (stage.folder / "d").mkdir()
-    shutil.copy(stage.folder / "rows.csv", stage.folder / "d")
+    _folder(stage)
     ran = stage.run(words, How(before=_one_more))
     assert "note: 1 file appeared meanwhile and not read: d/more.csv" in ran.err
     return ran
@@ -131,26 +139,23 @@ def _one_more() -> None:
 
 @fault("a link in a directory that leads nowhere, as git-annex and DVC leave them", "measure d")
 def link_to_nowhere(stage: Stage, words: list[str]) -> Ran:
-    (stage.folder / "d").mkdir()
-    shutil.copy(stage.folder / "rows.csv", stage.folder / "d")
+    _folder(stage)
     (stage.folder / "d" / "more.csv").symlink_to("../.git/annex/1f.csv")
     return stage.run(words)
 
 
 @fault("a named pipe in a directory", "measure d")
 def pipe_in_folder(stage: Stage, words: list[str]) -> Ran:
-    (stage.folder / "d").mkdir()
-    shutil.copy(stage.folder / "rows.csv", stage.folder / "d")
+    _folder(stage)
     os.mkfifo(stage.folder / "d" / "more.csv")
     return stage.run(words)
 
 
 @fault("links to directories that lead in circles", "measure d --json")
 def circles(stage: Stage, words: list[str]) -> Ran:
-    (stage.folder / "d").mkdir()
-    shutil.copy(stage.folder / "rows.csv", stage.folder / "d")
-    for name, target in (("self", "."), ("up", ".."), ("abs", str(stage.folder / "d"))):
-        (stage.folder / "d" / name).symlink_to(target)
+    folder = _folder(stage)
+    for name, target in (("self", "."), ("up", ".."), ("abs", str(folder))):
+        (folder / name).symlink_to(target)
     ran = stage.run(words)
     assert "1 file read, 3 names skipped: 3 leading back to a directory above" in ran.err
     # Through the links there are more names for the same files.
@@ -160,8 +165,7 @@ def circles(stage: Stage, words: list[str]) -> Ran:
 
 @fault("a file in a directory under two names (a hard link)", "measure d")
 def two_names(stage: Stage, words: list[str]) -> Ran:
-    (stage.folder / "d").mkdir()
-    shutil.copy(stage.folder / "rows.csv", stage.folder / "d")
+    _folder(stage)
     (stage.folder / "d" / "same.csv").hardlink_to(stage.folder / "d" / "rows.csv")
     return stage.run(words)
 
@@ -199,22 +203,16 @@ def unreadable_artifact(stage: Stage, words: list[str]) -> Ran:
     return stage.run(words, How(rights=False))
 
 
-@fault("a working directory that cannot be written", "fit rows.csv -o out.json")
-def locked_folder(stage: Stage, words: list[str]) -> Ran:
-    return _without_writing(stage, words)
-
-
-@fault("a working directory that cannot be written", "measure rows.csv")
-def locked_folder_read(stage: Stage, words: list[str]) -> Ran:
-    return _without_writing(stage, words)
-
-
 def _without_writing(stage: Stage, words: list[str]) -> Ran:
     stage.folder.chmod(0o555)
     try:
         return stage.run(words, How(rights=False))
     finally:
         stage.folder.chmod(0o755)
+
+
+for line in ("fit rows.csv -o out.json", "measure rows.csv"):
+    fault("a working directory that cannot be written", line)(_without_writing)
 
 
 @fault("umask 077: the output has the mode 600", APPLY)
@@ -428,8 +426,7 @@ def not_utf8(stage: Stage, words: list[str]) -> Ran:
 
 @fault("a file name in a directory that is not UTF-8", "measure FOLDER")
 def not_utf8_below(stage: Stage, words: list[str]) -> Ran:
-    (stage.folder / "d").mkdir()
-    shutil.copy(stage.folder / "rows.csv", stage.folder / "d" / os.fsdecode(b"p\xff.csv"))
+    (_folder(stage) / "rows.csv").rename(stage.folder / "d" / os.fsdecode(b"p\xff.csv"))
     return stage.run(["measure", "d"])
 
 
@@ -501,7 +498,7 @@ TURKISH = ("tr_TR.UTF-8", "tr_TR.ISO-8859-9")
 OLD_ENCODING = {"LC_ALL": "tr_TR.ISO-8859-9", "PYTHONUTF8": "0"}
 
 
-def _in_all_years(stage: Stage, words: list[str], out: str) -> Ran:
+def _in_all_years(stage: Stage, words: list[str], *, out: str) -> Ran:
     """Run a command now and with clocks that stand still elsewhere, and compare its outputs."""
     found = set()
     for clock in ("", *(f"faketime -f '{year}' " for year in YEARS)):
@@ -513,34 +510,13 @@ def _in_all_years(stage: Stage, words: list[str], out: str) -> Ran:
     return ran
 
 
-@fault(
-    "the clock stands still in 1970, 1999, 2038 or 2100: the same bytes",
-    "apply cal.json rows.csv -o out.csv.gz",
-    slow=True,
-    needs=FAKETIME,
-)
-def other_years(stage: Stage, words: list[str]) -> Ran:
-    return _in_all_years(stage, words, "out.csv.gz")
-
-
-@fault(
-    "the clock stands still in 1970, 1999, 2038 or 2100: the same bytes",
-    "report rows.csv -o out.html",
-    slow=True,
-    needs=FAKETIME,
-)
-def report_in_other_years(stage: Stage, words: list[str]) -> Ran:
-    return _in_all_years(stage, words, "out.html")
-
-
-@fault(
-    "the clock stands still in 1970, 1999, 2038 or 2100: the same bytes",
-    "verify rows.csv --max-ece 0.5 --state gate.json",
-    slow=True,
-    needs=FAKETIME,
-)
-def state_in_other_years(stage: Stage, words: list[str]) -> Ran:
-    return _in_all_years(stage, words, "gate.json")
+for line, out in (
+    ("apply cal.json rows.csv -o out.csv.gz", "out.csv.gz"),
+    ("report rows.csv -o out.html", "out.html"),
+    ("verify rows.csv --max-ece 0.5 --state gate.json", "gate.json"),
+):
+    what = "the clock stands still in 1970, 1999, 2038 or 2100: the same bytes"
+    fault(what, line, slow=True, needs=FAKETIME)(partial(_in_all_years, out=out))
 
 
 @fault("the clock goes back by three years in the middle", PIPED, slow=True, needs=FAKETIME)
@@ -695,7 +671,7 @@ def _mounted(stage: Stage, options: str) -> Iterator[None]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
-def _large(stage: Stage, command: str) -> Ran:
+def _large(stage: Stage, words: list[str]) -> Ran:
     """Run a command on ten million rows in 2 GiB of address space."""
     import numpy as np
     import pyarrow as pa
@@ -707,24 +683,13 @@ def _large(stage: Stage, command: str) -> Ran:
         pa.table({"score": score, "label": generator.random(10_000_000) < score}),
         stage.folder / "ten.parquet",
     )
-    return stage.shell(f"ulimit -v {2 << 20}; calibcli {command}")
+    return stage.shell(f"ulimit -v {2 << 20}; calibcli {shlex.join(words)}")
 
 
-@fault("2 GiB of address space", "measure ten.parquet", slow=True)
-def two_gib_measure(stage: Stage, words: list[str]) -> Ran:
-    return _large(stage, "measure ten.parquet")
-
-
-@fault("2 GiB of address space", "fit ten.parquet -m isotonic -o out.json", slow=True)
-def two_gib_fit(stage: Stage, words: list[str]) -> Ran:
-    return _large(stage, "fit ten.parquet -m isotonic -o out.json")
-
-
-@fault("2 GiB of address space", "apply cal.json ten.parquet -s score -o out.parquet", slow=True)
-def two_gib_apply(stage: Stage, words: list[str]) -> Ran:
-    return _large(stage, "apply cal.json ten.parquet -s score -o out.parquet")
-
-
-@fault("2 GiB of address space", "plot ten.parquet -o out.png", slow=True)
-def two_gib_plot(stage: Stage, words: list[str]) -> Ran:
-    return _large(stage, "plot ten.parquet -o out.png")
+for line in (
+    "measure ten.parquet",
+    "fit ten.parquet -m isotonic -o out.json",
+    "apply cal.json ten.parquet -s score -o out.parquet",
+    "plot ten.parquet -o out.png",
+):
+    fault("2 GiB of address space", line, slow=True)(_large)

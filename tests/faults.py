@@ -194,8 +194,8 @@ class Fault:
 
     @property
     def name(self) -> str:
-        """A word for it."""
-        return self.inject.__name__
+        """A name of a folder for it."""
+        return re.sub(r"[^0-9A-Za-z]+", "_", f"{self.what} {self.command}")
 
     def outcome(self, stage: Stage) -> Outcome:
         """Bring it about on a stage."""
