@@ -183,11 +183,16 @@ def test_what_vanished_meanwhile_is_written(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_bytes() == b"new"
 
 
+def _files(stage: Stage, *names: str) -> None:
+    """Write a directory of files with the rows."""
+    (stage.folder / "d").mkdir()
+    for name in names:
+        (stage.folder / "d" / name).write_bytes((stage.folder / "rows.csv").read_bytes())
+
+
 def test_an_output_of_a_folder_that_appears_is_not_replaced(stage: Stage) -> None:
     """Two runs into one folder: the later one of a file is refused, and says how to go on."""
-    (stage.folder / "d").mkdir()
-    for name in ("a.csv", "b.csv"):
-        (stage.folder / "d" / name).write_bytes((stage.folder / "rows.csv").read_bytes())
+    _files(stage, "a.csv", "b.csv")
     ran = stage.run(["apply", "cal.json", "d", "--out-dir", "out", "-q"], How(before=_another_writes))
     assert ran.code == 5
     assert "error: out/b.csv exists already" in ran.err
@@ -308,9 +313,7 @@ def test_a_failed_gate_stays_failed_when_a_signal_comes_late(stage: Stage) -> No
 
 def test_a_signal_between_two_files_of_a_folder_is_heard(stage: Stage) -> None:
     """Files before it are whole, and the exit code says that not all of them are there."""
-    (stage.folder / "d").mkdir()
-    for name in ("a.csv", "b.csv"):
-        (stage.folder / "d" / name).write_bytes((stage.folder / "rows.csv").read_bytes())
+    _files(stage, "a.csv", "b.csv")
     ran = stage.run(
         ["apply", "cal.json", "d", "--out-dir", "out", "-q"],
         How(before=signals("os.link", signal.SIGTERM, after=True)),
@@ -321,9 +324,7 @@ def test_a_signal_between_two_files_of_a_folder_is_heard(stage: Stage) -> None:
 
 def test_a_signal_after_the_last_file_of_a_folder_comes_too_late(stage: Stage) -> None:
     """Also where threads write the files."""
-    (stage.folder / "d").mkdir()
-    for name in ("a.csv", "b.csv", "c.csv"):
-        (stage.folder / "d" / name).write_bytes((stage.folder / "rows.csv").read_bytes())
+    _files(stage, "a.csv", "b.csv", "c.csv")
     words = ["apply", "cal.json", "d", "--out-dir", "out", "-q", "--jobs", "3"]
     ran = stage.run(words, How(before=_after_the_third))
     assert ran.code == 0, ran

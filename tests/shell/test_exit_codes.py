@@ -74,20 +74,19 @@ def one_line(ended: Ran, code: int) -> str:
     return ended.err
 
 
-def test_one_class_only(run: Run, csv_of: Make) -> None:
-    """Measure notes it, fit refuses it, verify concludes nothing."""
-    path = csv_of("score,label", *(f"{(i % 19 + 1) / 20},0" for i in range(200)))
-    measured = run("measure", path, code=0)
-    assert "every label is 0" in measured.out
-    assert "both labels" in one_line(run("fit", path), 3)
-    assert run("verify", path, "--max-ece", "0.1").code == 4
-
-
-def test_one_row(run: Run, csv_of: Make) -> None:
-    """Measure answers with what one row can say, fit refuses, verify concludes nothing."""
-    path = csv_of("score,label", "0.3,1")
-    assert run("measure", path).code == 0
-    one_line(run("fit", path), 3)
+@pytest.mark.parametrize(
+    ("rows", "said", "why"),
+    [
+        ([f"{(i % 19 + 1) / 20},0" for i in range(200)], "every label is 0", "both labels"),
+        (["0.3,1"], "", ""),
+    ],
+    ids=["one class", "one row"],
+)
+def test_one_class_or_one_row(run: Run, csv_of: Make, rows: list[str], said: str, why: str) -> None:
+    """Measure answers with what they can say, fit refuses them, verify concludes nothing."""
+    path = csv_of("score,label", *rows)
+    assert said in run("measure", path, code=0).out
+    assert why in one_line(run("fit", path), 3)
     assert run("verify", path, "--max-ece", "0.1").code == 4
 
 

@@ -135,14 +135,19 @@ def test_impossible_output_is_exit_5(run: Run, csv_of: Make, command: str, path:
     assert reason in line
 
 
-def test_locked_directory_is_one_line(run: Run, csv_of: Make, locked: Path) -> None:
-    """Without permission to look: exit 3 for an input, 5 for an output."""
+@pytest.mark.parametrize(
+    ("place", "reason"), [("locked", "permission denied"), ("listening", "it is a socket")]
+)
+def test_locked_directory_and_socket_are_one_line(
+    run: Run, csv_of: Make, request: pytest.FixtureRequest, place: str, reason: str
+) -> None:
+    """Without permission to look as well: exit 3 for an input, 5 for an output."""
+    path = request.getfixturevalue(place)
     for command in ("measure", "inspect"):
-        line = refused(run(command, locked), 3)
-        assert line == f"error: {locked} cannot be read: permission denied"
+        assert refused(run(command, path), 3) == f"error: {path} cannot be read: {reason}"
     for words in WRITERS.values():
-        line = refused(run(*words, csv_of(*GOOD), "-o", locked), 5)
-        assert line == f"error: {locked} cannot be written: permission denied"
+        line = refused(run(*words, csv_of(*GOOD), "-o", path, "--force"), 5)
+        assert line == f"error: {path} cannot be written: {reason}"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look anywhere")
@@ -151,15 +156,6 @@ def test_locked_part_of_a_directory_is_refused(run: Run, csv_of: Make, tmp_path:
     csv_of(*GOOD)
     (tmp_path / "part").mkdir(0o000)
     assert "part cannot be read: permission denied" in refused(run("measure", tmp_path), 3)
-
-
-def test_socket_is_one_line(run: Run, csv_of: Make, listening: str) -> None:
-    """Exit 3 for an input, 5 for an output."""
-    for command in ("measure", "inspect"):
-        assert refused(run(command, listening), 3) == "error: s.png cannot be read: it is a socket"
-    for words in WRITERS.values():
-        line = refused(run(*words, csv_of(*GOOD), "-o", listening, "--force"), 5)
-        assert line == "error: s.png cannot be written: it is a socket"
 
 
 def test_options_that_change_the_picture_of_a_report_are_taken(

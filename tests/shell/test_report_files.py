@@ -176,22 +176,14 @@ def test_bad_input_is_told_to_servers_and_monitors(run: Run, runner: Path) -> No
     assert "**No verdict: " in (runner / "GITHUB_STEP_SUMMARY").read_text()
 
 
-def test_an_error_while_telling_of_an_error_does_not_hide_it(
-    run: Run, runner: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first one decides about line and exit code."""
-    monkeypatch.setenv("GITHUB_OUTPUT", str(runner / "missing" / "file"))
-    ended = run("verify", EVALUATION, "-s", "nothing", "--max-ece", "0.1", code=3)
-    assert "missing" not in ended.err
-
-
 def test_a_runner_that_cannot_be_told_is_an_output_problem(
     run: Run, runner: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pass that nobody hears of is not done."""
+    """A pass that nobody hears of is not done; an error before decides about line and exit code."""
     monkeypatch.setenv("GITHUB_OUTPUT", str(runner / "missing" / "file"))
-    ended = run(*GATE, PASSING, code=5)
-    assert f"{runner / 'missing' / 'file'} cannot be written: no such file" in ended.err
+    said = f"{runner / 'missing' / 'file'} cannot be written: no such file"
+    assert said in run(*GATE, PASSING, code=5).err
+    assert "missing" not in run("verify", EVALUATION, "-s", "nothing", "--max-ece", "0.1", code=3).err
 
 
 def test_adding_to_a_file_keeps_what_stands_there(tmp_path: Path) -> None:

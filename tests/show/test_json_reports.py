@@ -41,19 +41,15 @@ def test_comparison_fits_its_schema(reports: dict[str, Any], name: str) -> None:
     assert not schema.is_valid(document)
 
 
-@pytest.mark.parametrize("member", ["input", "table", "measures", "curve", "verdict", "schema"])
-def test_schema_refuses_what_is_missing(reports: dict[str, Any], member: str) -> None:
-    """The schema can say no: a report without one of its members does not fit."""
+def test_schema_refuses_what_is_missing_and_what_it_does_not_know(reports: dict[str, Any]) -> None:
+    """The schema can say no: a report without one of its members does not fit, nor one with a further one."""
+    schema = validator(DocumentKind.REPORT)
     document = json.loads(written(reports["measure"]))
-    del document[member]
-    assert not validator(DocumentKind.REPORT).is_valid(document)
-
-
-def test_schema_refuses_what_it_does_not_know(reports: dict[str, Any]) -> None:
-    """Where the shape is fixed, a further member does not fit."""
+    for member in ("input", "table", "measures", "curve", "verdict", "schema"):
+        assert not schema.is_valid({name: one for name, one in document.items() if name != member}), member
     document = json.loads(written(reports["verify_pass"]))
     document["rules"]["max-ece"]["mood"] = "good"
-    assert not validator(DocumentKind.REPORT).is_valid(document)
+    assert not schema.is_valid(document)
 
 
 def test_text_is_canonical(reports: dict[str, Any]) -> None:

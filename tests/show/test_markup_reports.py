@@ -39,18 +39,13 @@ def test_tables_are_rectangular(reports: dict[str, Any], name: str) -> None:
         assert set(table[1]) <= {"---", "---:"}
 
 
-def test_measures_can_be_read_back(reports: dict[str, Any]) -> None:
-    """The first table holds measure, value, interval, null reference and method."""
-    measures = tables(written(reports["measure"]))[0]
+def test_tables_can_be_read_back(reports: dict[str, Any]) -> None:
+    """Measures with interval, null and method; the reliability table has everything but the bars."""
+    measures, _, diagram = tables(written(reports["measure"]))[:3]
     assert measures[0] == ["measure", "value", "95 % interval", "by chance", "valid"]
     assert measures[2][:4] == ["ece", "0.1271", "0.1012 to 0.1310", "0.00350 to 0.00714"]
     why = "no interval: 3 rows gave probability 0 to what happened"
     assert measures[5][1:] == ["inf", "none", "about 0.2698", why]
-
-
-def test_diagram_keeps_its_numbers(reports: dict[str, Any]) -> None:
-    """The reliability table has everything but the bars."""
-    diagram = tables(written(reports["measure"]))[2]
     assert diagram[0] == ["score range", "rows", "mean", "observed", "95 % interval"]
     assert diagram[2] == ["0 to 0.3333", "41,000", "0.06410", "0.1672", "0.1636 to 0.1709"]
 

@@ -108,13 +108,17 @@ def test_density_integrates_to_one() -> None:
     assert np.trapezoid(curve.density, curve.at) == pytest.approx(1.0, abs=1e-4)
 
 
-def test_rows_calibrated_at_every_score_lie_on_the_diagonal_at_any_bandwidth() -> None:
-    """A tenth, two tenths, ... of ten rows: no bandwidth bends the curve, not even at the ends."""
-    table = ScoreTable(np.arange(11) / 10, np.full(11, 1_000), np.arange(11) * 100)
-    for bandwidth in (0.005, 0.05, 0.5):
+@pytest.mark.parametrize(("off", "values", "bandwidths"), [(0, 11, (0.005, 0.05, 0.5)), (1, 10, (0.1,))])
+def test_a_constant_error_is_a_line_beside_the_diagonal(
+    off: int, values: int, bandwidths: tuple[float, ...]
+) -> None:
+    """Labels as often as scored, or more by 0.1: no bandwidth bends the curve, not even at the ends."""
+    at = np.arange(values)
+    table = ScoreTable(at / 10, np.full(values, 1_000), (at + off) * 100)
+    for bandwidth in bandwidths:
         curve = smooth(table, bandwidth=bandwidth)
         seen = ~np.isnan(curve.x)
-        assert np.abs(curve.y - curve.x)[seen].max() < 1e-6
+        assert np.abs(curve.y - curve.x - off / 10)[seen].max() < 1e-6
 
 
 @given(seed=st.integers(0, 2**32 - 1), values=st.integers(1, 12), rows=st.integers(2, 300))
@@ -133,13 +137,6 @@ def test_skill_lies_on_the_diagonal_side_of_the_line_of_no_skill(seed: int, valu
     clear = np.abs(gain) > 1e-12
     side = np.sign(bins.rate - line) == np.sign(bins.score - line)
     np.testing.assert_array_equal(side[clear], gain[clear] > 0.0)
-
-
-def test_constant_residual_is_a_line_beside_the_diagonal() -> None:
-    """Labels that come 0.1 more often than scored lie 0.1 above the diagonal, everywhere."""
-    table = ScoreTable(np.arange(10) / 10, np.full(10, 1_000), np.arange(1, 11) * 100)
-    curve = smooth(table, bandwidth=0.1)
-    assert np.abs(curve.y - curve.x - 0.1).max() < 1e-6
 
 
 def test_places_far_from_every_score_are_gaps() -> None:
@@ -187,11 +184,13 @@ def test_importance_weights_move_the_curve_and_leave_no_band() -> None:
 
 
 def test_more_confidence_is_a_wider_band() -> None:
-    """And the words name the confidence."""
+    """It takes no draws, so that there is one at any; and the words name the confidence."""
     table = simulated(500)
-    wide, narrow = smooth(table, confidence=0.99), smooth(table, confidence=0.5)
-    assert np.nanmean(wide.upper - wide.lower) > 2.0 * np.nanmean(narrow.upper - narrow.lower)
-    assert wide.band == "pointwise 99 %, Clopper-Pearson's for effective rows"
+    curves = [smooth(table, confidence=one) for one in (0.5, 0.95, 0.99, 0.999, 0.9999)]
+    least, *widths = (float(np.nanmean(curve.upper - curve.lower)) for curve in curves)
+    assert least < 0.5 * widths[1]
+    assert 1.2 * widths[0] < widths[1] < 0.9 * widths[2] < 0.85 * widths[3]
+    assert curves[2].band == "pointwise 99 %, Clopper-Pearson's for effective rows"
     assert binned_curve(table, bins=ATOMS).band == "pointwise 95 % Clopper-Pearson"
 
 
@@ -515,13 +514,3 @@ def test_band_is_that_of_rows_of_the_same_variance(bandwidth: float) -> None:
     low, high = clopper_pearson(like * curve.y, like, delta_each_side=0.025)
     assert curve.lower == pytest.approx(low, abs=2e-3)
     assert curve.upper == pytest.approx(high, abs=2e-3)
-
-
-def test_a_band_grows_with_confidence() -> None:
-    """It takes no draws, so that there is one at any."""
-    table = ScoreTable.from_rows(np.linspace(0.05, 0.95, 300), np.arange(300) % 3 == 0)
-    widths = []
-    for confidence in (0.95, 0.99, 0.999, 0.9999):
-        curve = smooth_curve(table, bandwidth=0.1, confidence=confidence)
-        widths.append(float(np.mean(curve.upper - curve.lower)))
-    assert 1.2 * widths[0] < widths[1] < 0.9 * widths[2] < 0.85 * widths[3]

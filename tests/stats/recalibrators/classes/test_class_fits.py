@@ -147,14 +147,25 @@ def test_perfect_rows_have_no_best_slope(method: ClassMethod) -> None:
         fitted(method, right())
 
 
-@pytest.mark.parametrize(("turned", "words", "hint"), [(0, "right", "more rows"), (1, "wrong", "--classes")])
-@pytest.mark.parametrize("method", [ClassMethod.CONFIDENCE, ClassMethod.TOP_LABEL])
-def test_confidences_of_one_label_are_said_to_be_so(
+ONE_LABEL = "most probable class is {} in every row"
+
+
+@pytest.mark.parametrize(
+    ("method", "turned", "words", "hint"),
+    [
+        (ClassMethod.CONFIDENCE, 0, ONE_LABEL.format("right"), "more rows"),
+        (ClassMethod.TOP_LABEL, 0, ONE_LABEL.format("right"), "more rows"),
+        (ClassMethod.CONFIDENCE, 1, ONE_LABEL.format("wrong"), "--classes"),
+        (ClassMethod.TOP_LABEL, 1, ONE_LABEL.format("wrong"), "--classes"),
+        (ClassMethod.TEMPERATURE, 1, "do not follow the probabilities", "--classes"),
+    ],
+)
+def test_labels_that_always_or_never_follow_the_probabilities_are_said_to_be_so(
     method: ClassMethod, turned: int, words: str, hint: str
 ) -> None:
-    """It named a class that there was not, and a label that no row had."""
+    """Columns in another order than the classes are the likely reason, and the hint says so."""
     rows = right()
-    with pytest.raises(InputProblem, match=f"most probable class is {words} in every row") as problem:
+    with pytest.raises(InputProblem, match=words) as problem:
         fitted(method, replace(rows, label=(rows.label + turned) % 3))
     assert hint in str(problem.value.hint)
 
@@ -172,14 +183,6 @@ def test_perfect_rows_have_no_best_vector() -> None:
     with pytest.raises(NotConverged, match="every row right for certain") as problem:
         fitted(ClassMethod.VECTOR, right())
     assert problem.value.hint
-
-
-def test_labels_that_contradict_the_probabilities_have_no_temperature() -> None:
-    """Columns in another order than the classes are the likely reason, and the hint says so."""
-    rows = right()
-    with pytest.raises(InputProblem, match="do not follow the probabilities") as problem:
-        fitted(ClassMethod.TEMPERATURE, replace(rows, label=(rows.label + 1) % 3))
-    assert "--classes" in str(problem.value.hint)
 
 
 def test_matrix_has_an_end_where_scores_are_saturated() -> None:
@@ -267,20 +270,21 @@ def test_one_label_is_refused(method: ClassMethod) -> None:
         fitted(method, replace(rows, probability=rows.probability[:0], label=rows.label[:0]))
 
 
-def test_matrix_of_more_than_a_thousand_classes_is_refused_with_the_way_out() -> None:
-    """More than a million coefficients would take hours."""
-    count = MOST_OF_MATRIX + 1
+@pytest.mark.parametrize(
+    ("method", "count", "words", "hint"),
+    [
+        (ClassMethod.MATRIX, MOST_OF_MATRIX + 1, "1,003,002 coefficients", "structured"),
+        (ClassMethod.ONE_VS_ONE, 101, "5,050 pairs", ""),
+    ],
+)
+def test_too_many_classes_are_refused_with_the_way_out(
+    method: ClassMethod, count: int, words: str, hint: str
+) -> None:
+    """More than a million coefficients would take hours, and so would thousands of maps."""
     rows = Drawn(np.full((4, count), 1.0 / count), np.arange(4), tuple(map(str, range(count))))
-    with pytest.raises(UsageProblem, match=r"1,003,002 coefficients") as problem:
-        fitted(ClassMethod.MATRIX, rows)
-    assert "structured" in str(problem.value.hint)
-
-
-def test_pairs_of_too_many_classes_are_refused() -> None:
-    """One-vs-one of 101 classes has 5,050 pairs."""
-    rows = Drawn(np.full((4, 101), 1.0 / 101), np.arange(4), tuple(map(str, range(101))))
-    with pytest.raises(UsageProblem, match="5,050 pairs"):
-        fitted(ClassMethod.ONE_VS_ONE, rows)
+    with pytest.raises(UsageProblem, match=words) as problem:
+        fitted(method, rows)
+    assert hint in str(problem.value.hint)
 
 
 @pytest.mark.parametrize("method", [ClassMethod.TOP_LABEL, ClassMethod.ONE_VS_REST])
