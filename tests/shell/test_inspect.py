@@ -433,3 +433,13 @@ def test_inspect_says_how_to_read_what_has_no_score_by_name(
     typed = last.split("calibcli ", 1)[1].replace("'", "").replace("SCORE", score)
     typed = typed.replace("VALUE", labels[0]).split()
     assert run(*typed, "-m", "oe").code == 0
+
+
+def test_inspect_offers_no_scale_for_points_but_another_column(run: Run, tmp_path: Path) -> None:
+    """Log-odds of 600 points are those of 1, and the PD stood beside them."""
+    path = in_csv(tmp_path / "a.csv", {"score": [600, 710, 655] * 40, "pd": [0.1] * 120, "y": [0, 1, 0] * 40})
+    following = run("inspect", path, code=0).out.splitlines()[-1]
+    assert following == f"next  calibcli inspect {path} -s pd"
+    assert run(*shlex.split(following)[2:], code=0).out.endswith("-s pd -y y\n")
+    in_csv(path, {"score": [600, 710, 655] * 40, "y": [0, 1, 0] * 40})
+    assert "next" not in run("inspect", path, code=0).out

@@ -568,16 +568,6 @@ def test_percentages_below_one_that_come_true_are_percentages(run: Run, tmp_path
     assert "among percentages" not in run("measure", path, "--scale", "percent", "-m", "bias").out
 
 
-def test_inspect_offers_no_scale_for_points_but_another_column(run: Run, tmp_path: Path) -> None:
-    """Log-odds of 600 points are those of 1, and the PD stood beside them."""
-    path = in_csv(tmp_path / "a.csv", {"score": [600, 710, 655] * 40, "pd": [0.1] * 120, "y": [0, 1, 0] * 40})
-    following = run("inspect", path, code=0).out.splitlines()[-1]
-    assert following == f"next  calibcli inspect {path} -s pd"
-    assert run(*shlex.split(following)[2:], code=0).out.endswith("-s pd -y y\n")
-    in_csv(path, {"score": [600, 710, 655] * 40, "y": [0, 1, 0] * 40})
-    assert "next" not in run("inspect", path, code=0).out
-
-
 @pytest.mark.parametrize("logits", [False, True])
 def test_log_probabilities_read_as_log_odds_are_said(run: Run, tmp_path: Path, *, logits: bool) -> None:
     """Of what is at most 0, log-probabilities crowd next to it; inspect offers that scale first."""
