@@ -316,6 +316,7 @@ ABOUT = '"about": what they would be on average, where that range is not known.'
 VALID = "valid"
 """The column that says what a reader may rely on, in place of how a bound was found."""
 
+INDEPENDENT = "Rows are taken as independent"
 HOW_AT = "-v says how each bound was found, and --explain NAME what a number is."
 SMALL_P = "A small p-value is evidence against calibration; a large one is no proof of it."
 

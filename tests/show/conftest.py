@@ -179,7 +179,10 @@ def _grouped() -> dict[str, MeasureReport]:
     groups = GroupsSummary(("country",), tuple(slices), small, 100, 0.975, worst)
     grouped = replace(_measure(), slices=slices, groups=groups)
     dependent = "no interval: rows of one cluster are dependent: exact bounds need independent rows"
-    other = {"score=my b": replace(_measure(), input=replace(INPUT, score="my b"))}
+    measured = _measure()
+    counted = tuple(replace(one, details={**one.details, "clusters": 1_234}) for one in measured.measures)
+    measured = replace(measured, measures=counted)
+    other = {"score=my b": replace(measured, input=replace(INPUT, score="my b"))}
     brier = Difference(
         MeasureName.BRIER,
         -0.0012,
@@ -187,7 +190,7 @@ def _grouped() -> dict[str, MeasureReport]:
         COMMON,
     )
     clustered = replace(
-        _measure(),
+        measured,
         slices=other,
         differences={"score=my b": (brier, Difference(MeasureName.ECE, 0.01, None, (dependent,)))},
         clusters=ClusterSummary("patient", 1_234, 987.65),

@@ -42,7 +42,7 @@ def compare_page(report: CompareReport, *, verbose: bool) -> Page:
         *pages.view_lines(report.input),
         f"first:  {_side(report.first)}, the baseline",
         f"second: {_side(report.second)}",
-        Line(f"Rows are taken as independent{_or_clusters(report)}.", Tone.FAINT),
+        Line(f"{words.INDEPENDENT}{_or_clusters(report)}.", Tone.FAINT),
         *pages.repair_lines(report.input, side="" if first == second else there),
         *pages.note_lines(report.notes),
     )

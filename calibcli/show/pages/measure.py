@@ -45,6 +45,7 @@ from calibcli.show.words import (
     ABOUT,
     BY_CHANCE,
     HOW_AT,
+    INDEPENDENT,
     NONE,
     NULL_MEAN,
     NULL_REFERENCE,
@@ -303,13 +304,15 @@ def _by_chance(estimate: Estimate | ClassEstimate) -> str:
 
 
 def _partitions(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
-    """Return over which bins which measures are, and where it is said how they were found."""
+    """Return over which bins which measures are, that rows count as independent, and how to learn more."""
     names: dict[str, list[str]] = {}
     for one in measures:
         if "partition" in one.details:
             names.setdefault(str(one.details["partition"]), []).append(one.name.value)
     bins = "; ".join(f"{partition}: {listed(found)}" for partition, found in names.items())
-    return [" ".join([f"Over {bins}."] * bool(bins) + _curves(measures) + [HOW_AT])]
+    of_rows = any(one.interval is not None and "clusters" not in one.details for one in measures)
+    taken = [f"{INDEPENDENT}."] * of_rows
+    return [" ".join([f"Over {bins}."] * bool(bins) + _curves(measures) + taken + [HOW_AT])]
 
 
 def _curves(measures: Sequence[Estimate | ClassEstimate], called: Callable[[str], str] = str) -> list[str]:

@@ -7,14 +7,14 @@ from calibcli.reports.segments import Ends, Segment, SegmentsReport
 from calibcli.show.answers import segment_name, segmented, untested_words
 from calibcli.show.blocks import Block, Cells, Column, Line, Listing, Page, Tone, grid_of, paragraph
 from calibcli.show.pages import note_lines, read_lines
-from calibcli.show.words import count, first_of, four, listed, p_words, printable, quoted, three
+from calibcli.show.words import INDEPENDENT, count, first_of, four, listed, p_words, printable, quoted, three
 from calibcli.values import replace
 
 # So many segments are in the table, unless more is asked for.
 _MOST_ROWS, _MOST_NAMED, _MOST_LEVELS = 20, 5, 6
 _READING = (
     "Predicted less observed: below 0 scores are too low. Sigmas: range of the cumulative residuals in "
-    "standard deviations, which also shows errors that cancel on average."
+    f"standard deviations, which also shows errors that cancel on average. {INDEPENDENT}."
 )
 
 
