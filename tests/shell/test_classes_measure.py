@@ -402,18 +402,6 @@ def test_no_class_is_called_right_whose_bias_is_shown(run: Run, tmp_path: Path) 
     assert "no lower bound is above 0" in tables
 
 
-def test_what_is_not_shown_of_the_largest_probability_may_be_of_classes(run: Run, tmp_path: Path) -> None:
-    """Classes that take from each other leave it as it is."""
-    rows = [(".6,.3,.1", "aaaaaabbbb"), (".3,.6,.1", "bbbbbbaaaa")]
-    lines = [f"{row},{one}" for row, labels in rows for one in labels for _ in range(40)]
-    path = tmp_path / "classes.csv"
-    path.write_text("\n".join(["p_a,p_b,p_c,label", *lines]))
-    said = run("measure", path, "--probs", "p_*", "-y", "label").out
-    assert said.startswith("No miscalibration of the largest probability could be shown in these 800 rows;")
-    # As their intervals show, of which none holds 0.
-    assert "All 3 classes against the rest are shown to be miscalibrated, above all class c," in said
-
-
 def test_a_class_that_was_called_impossible_is_said(run: Run, tmp_path: Path) -> None:
     """Whatever is measured: the largest probability of such a row need not be wrong."""
     generator = np.random.default_rng(0)

@@ -331,54 +331,6 @@ def test_models_are_matched_by_several_columns(run: Run, tmp_path: Path) -> None
     assert "a state tells rows apart by one column" in run(*state, code=2).err
 
 
-def test_the_best_of_other_rows_is_said_to_be_so_by_differences(run: Run, tmp_path: Path) -> None:
-    """A forecast that is silent on hard days has the smaller value, and is none the better for it."""
-    rows = [f"{good},{few},{label}" for good, few, label in ((0.5, "", 0), (0.5, "", 1), (0.1, 0.2, 0)) * 60]
-    path = tmp_path / "days.csv"
-    path.write_text("\n".join(["good,few,y", *rows]))
-    words = ("compare", path, "-s", "good", "-s", "few", "-y", "y", "--on-missing", "pairwise")
-    said = "Each difference uses only the rows that both have, and they say which is the best; "
-    for metric, name in (("brier", "Brier score"), ("ece", "ECE")):
-        found = run(*words, "-m", metric).out
-        assert found.startswith(f"good has the best {name}")
-        assert said in found
-    assert said not in run(*words, "-m", "brier", "--reference", "few").out
-
-
-# Scores a, b and c of four weeks: each once certain and wrong, or none of them.
-_SURE = [f"{a},{b},{c},{week},{y}" for a, b, c, week, y in ((1, 1, 1, 1, 0), (0.5, 0.6, 0.7, 2, 1))] * 30
-_UNSURE = [f"{0.2 + y / 2},{0.3 + y / 4},0.4,{week},{y}" for y, week in ((0, 1), (1, 2), (0, 3), (1, 4))] * 30
-
-
-@pytest.mark.parametrize(
-    ("rows", "asked", "first", "also", "never"),
-    [
-        (_SURE, "-m log_loss",
-            "None is the best by log loss: each gave probability 0 to what happened in some row.",
-            "  not compared: both gave probability 0 to what happened in some rows", "the best of"),
-        (_UNSURE, "-m brier", "a has the best Brier score, shown to be better than b and c.", "the best",
-            "Over"),
-        (_UNSURE, "-m brier --cluster week", "a has the best Brier score, not judged against b and c.",
-            "  no interval: 4 clusters, fewer than 20", "o clear difference"),
-        (_UNSURE, "-m brier --cluster week --reference c",
-            "Against c by Brier score, not judged, for want of an interval: a and b.",
-            "  no interval: 4 clusters, fewer than 20", "o clear difference"),
-        (_UNSURE, "-m ece --bins 5", "c has the best ECE", "Over 5 equal-width bins.", "15 equal"),
-        (_SURE, "-m brier --on-missing pairwise", "", "Rows are taken as independent.", "--cluster"),
-    ],
-)  # fmt: skip
-def test_nothing_is_called_undecided_or_best_that_was_not_judged(
-    run: Run, tmp_path: Path, rows: list[str], asked: str, first: str, also: str, never: str
-) -> None:
-    """The answer and the table say what there was to judge by, and over which bins."""
-    path = tmp_path / "weeks.csv"
-    path.write_text("\n".join(["a,b,c,week,y", *rows]))
-    out = run("compare", path, *["-s", "a", "-s", "b", "-s", "c", "-y", "y"], *asked.split()).out
-    assert out.startswith(first)
-    assert also in out
-    assert never not in out
-
-
 def test_an_infinite_loss_is_said_in_words(run: Run, tmp_path: Path) -> None:
     """One score of 0 has label 1: the log loss of the second is infinite instead of a number."""
     lines = [

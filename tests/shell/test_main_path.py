@@ -255,17 +255,6 @@ def test_certain_scores_are_noted_beside_a_slope(run: Run, tmp_path: Path) -> No
     assert "log odds of" not in run("measure", tmp_path / "a.csv", "-m", "ece").out
 
 
-def test_columns_of_several_classes_are_offered_where_no_score_is_found(run: Run, tmp_path: Path) -> None:
-    """As inspect would name them; without any there is no such word."""
-    pq.write_table(pa.table({"logits": [[0.2, 0.8]] * 4, "label": [0, 1, 1, 1]}), tmp_path / "a.parquet")
-    (tmp_path / "b.csv").write_text("p_0,p_1,p_2,label\n0.2,0.7,0.1,1\n")
-    (tmp_path / "c.csv").write_text("one,two,label\n0.2,0.8,1\n")
-    hint = "name it with --score, or several classes with --probs"
-    assert f"{hint} logits" in run("measure", tmp_path / "a.parquet").err
-    assert f"{hint} 'p_*'" in run("measure", tmp_path / "b.csv").err
-    assert "--probs" not in run("measure", tmp_path / "c.csv").err
-
-
 def test_errors_that_cancel_between_two_classes_are_spoken_of(run: Run, tmp_path: Path) -> None:
     """A gate on the largest probability passes where that of label 1 is too high by 0.1 in every row."""
     rng = np.random.default_rng(0)
@@ -319,10 +308,3 @@ def test_views_go_by_their_short_name(run: Run, tmp_path: Path) -> None:
     assert run(*line, "--view=ovr").code == 0
     views = [calibcli.measure(str(rows), probs="p_*", view=one).to_dict() for one in ("ovr", "one-vs-rest")]
     assert views[0] == views[1]
-
-
-def test_a_contradiction_is_no_number_that_is_rounded(run: Run, tmp_path: Path) -> None:
-    """A rule on a p-value said that it was below 1e-300, and `measure` 0 of the same rows."""
-    (tmp_path / "rows.csv").write_text("score,label\n" + "0.5,0\n0.5,1\n" * 100 + "1.0,0\n")
-    told = run("verify", tmp_path / "rows.csv", "-s", "score", "-y", "label", "--rule", "hl.p>=0.05", code=1)
-    assert "FAIL  hosmer_lemeshow.p >= 0.05  (p = 0 (contradiction))" in told.out

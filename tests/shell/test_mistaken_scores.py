@@ -232,17 +232,6 @@ def test_predicted_labels_are_said_of_every_score_and_before_a_gate(run: Run, tm
     assert said not in run("plan", path, "-s", "s", "--max-ece", "0.1", code=0).out
 
 
-def test_one_score_for_all_rows_is_said(run: Run, tmp_path: Path) -> None:
-    """The base rate in every row is calibrated, passes, and is more likely a fault than a model."""
-    lines = ["0,", "1,", "0,", "0,"] * 30
-    rows = tmp_path / "rows.csv"
-    for score, said in (("0.25", True), ("", False)):
-        text = "".join(f"{line}{score or k / 120}\n" for k, line in enumerate(lines))
-        rows.write_text("label,score\n" + text)
-        shown = run("verify", rows, "--max-ece", "0.9").out
-        assert ("all 120 rows have the score 0.25" in " ".join(shown.split())) is said
-
-
 def _shifted(run: Run, folder: Path) -> Path:
     run("fit", folder / "wide.csv", "--method", "intercept", "-o", folder / "cal.json")
     return folder / "cal.json"
@@ -474,15 +463,6 @@ def test_a_pattern_finds_scores_that_stand_in_later_rows_alone(run: Run, tmp_pat
     assert f"{further}: column 'fc_b' fits --score 'fc_*', and is left out: the first file does" in found
 
 
-def test_an_unknown_outcome_that_counts_as_0_is_said(run: Run, tmp_path: Path) -> None:
-    """`NA` is missing in CSV alone: elsewhere it is a text, which `--positive` makes an outcome of."""
-    path = tmp_path / "cohort.jsonl"
-    lines = [{"score": 0.3, "label": one} for one in ("yes", "no", "NA") * 20]
-    path.write_text("\n".join(map(json.dumps, lines)))
-    said = run("measure", path, "--positive", "yes", "-m", "bias").out
-    assert "'NA' and 'no' count as 0 by --positive yes; leave 'NA' empty if it stands for an unknown" in said
-
-
 def test_a_missing_number_makes_no_text_of_a_column(run: Run, tmp_path: Path) -> None:
     """A score with `NA` in a row fits the pattern as before; it was left out, as a column of text."""
     path = tmp_path / "models.csv"
@@ -491,55 +471,6 @@ def test_a_missing_number_makes_no_text_of_a_column(run: Run, tmp_path: Path) ->
     assert ["risk_new", "number"] in [one.split() for one in run("inspect", path).out.splitlines()]
     ended = run("compare", path, "-s", "risk_*", "-y", "death", "--on-missing", "drop")
     assert (ended.code, "2 scores" in ended.out or "second: column risk_old" in ended.out) == (0, True)
-
-
-@pytest.mark.parametrize("title", ["Report of all frauds", "Report,,", "Report;;"])
-def test_a_title_above_the_names_is_said(run: Run, tmp_path: Path, title: str) -> None:
-    """As spreadsheets are exported; empty names were to be made different, and words divided by blanks."""
-    path, mark = tmp_path / "book.csv", ";" if ";" in title else ","
-    path.write_text(f"{title}\nid,score,label\n1,0.2,0\n2,0.4,1\n".replace(",", mark))
-    said = run("inspect", path).out
-    assert "take what stands above them out, such as a title" in said
-    assert "next" not in said
-    refused = run("measure", path, "-s", "score", "-y", "label", "--delimiter", mark, code=3).err
-    assert "title" in refused
-
-
-def test_columns_without_a_name_are_no_title(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "book.csv"
-    path.write_text("score,label,,\n0.2,0,,\n0.4,1,,\n")
-    assert "name these columns, or take them out" in run("measure", path, code=3).err
-
-
-def test_one_other_label_that_is_no_outcome_is_said(run: Run, tmp_path: Path) -> None:
-    """Rows whose outcome is not known yet counted as 0 without a word where no other label was 0."""
-    path = tmp_path / "claims.csv"
-    path.write_text("score,label\n" + "0.3,fraud\n0.2,pending\n" * 40)
-    said = run("measure", path, "--positive", "fraud", "-m", "bias").out
-    assert (
-        "'pending' counts as 0 by --positive fraud; leave 'pending' empty if it stands for an unknown" in said
-    )
-
-
-@pytest.mark.parametrize(
-    ("scores", "said"),
-    [
-        (("85", "0.9", "40", "0.35"), True),
-        # The least value of a list, and finer percentages.
-        (("85", "0.5", "40", "1"), False),
-        (("8.5", "0.9", "4.25", "0.35"), False),
-        # Nothing is above 1 but by rounding.
-        (("0.5", "0.25", "1.0000000000000002", "1"), False),
-    ],
-)
-def test_probabilities_among_percentages_are_said(
-    run: Run, tmp_path: Path, scores: tuple[str, ...], *, said: bool
-) -> None:
-    """Language models write 85 in one answer and 0.9 in the next, which was 0.9 % without a word."""
-    path = tmp_path / "answers.csv"
-    path.write_text("confidence,correct\n" + "".join(f"{one},1\n{one},0\n" for one in scores * 30))
-    found = run("measure", path, "--scale", "percent", "-m", "bias").out
-    assert ("120 scores between 0 and 1 among percentages" in found) == said
 
 
 @pytest.mark.parametrize("as_fractions", [0.0, 0.2, 0.9])
@@ -555,17 +486,6 @@ def test_probabilities_among_percentages_with_decimals_are_said(
     path = in_csv(tmp_path / "cohort.csv", {"risk": score, "death": death.astype(int)})
     found = run("measure", path, "-s", "risk", "-y", "death", "--scale", "percent", "-m", "bias").out
     assert ("among percentages" in found) == (as_fractions > 0.0 and not reverse)
-
-
-def test_percentages_below_one_that_come_true_are_percentages(run: Run, tmp_path: Path) -> None:
-    """A master scale of .25, .5, 1, 2 and 10 % with as many defaults as it says."""
-    path = tmp_path / "grades.csv"
-    grades = {"0.25": 1, "0.5": 2, "1": 4, "2": 8, "10": 40}
-    path.write_text(
-        "pd,default\n"
-        + "".join(f"{pd},{int(row < some)}\n" for pd, some in grades.items() for row in range(400))
-    )
-    assert "among percentages" not in run("measure", path, "--scale", "percent", "-m", "bias").out
 
 
 @pytest.mark.parametrize("logits", [False, True])
@@ -618,16 +538,6 @@ def test_groups_that_differ_in_capitals_alone_are_said(run: Run, tmp_path: Path,
     said = run(*words.replace("{}", str(path)).split())
     alike = "column 'country': 'DE', 'de' are groups of their own; are some meant to be the same?"
     assert alike in said.out + said.err
-
-
-def test_groups_that_nothing_is_concluded_about_say_why(run: Run, tmp_path: Path) -> None:
-    """By a rule that promises no number of rows as well."""
-    path = tmp_path / "rows.csv"
-    path.write_text("pd,default,grade\n" + "0.1,0,A\n" * 180 + "0.1,1,A\n" * 20 + "0.2,1,B\n" * 200)
-    said = run("verify", path, "--by", "grade", "--rule", "oe<=1.2").out
-    (line,) = (one for one in said.splitlines() if one.startswith("grade=A"))
-    assert "INCONCLUSIVE" in line
-    assert line.endswith("the bounds lie on both sides of 1.2")
 
 
 @pytest.mark.parametrize(
@@ -764,22 +674,6 @@ def test_weights_of_several_classes_are_asked_about(
     for shown in (measured, fitted):
         assert ("weigh the same" in shown) is (said is not None)
         assert said is None or said in " ".join(shown.split())
-
-
-def test_empty_labels_beside_one_label_are_asked_about(run: Run, tmp_path: Path) -> None:
-    """Where events alone are marked, --on-missing drop leaves nothing else."""
-    path = tmp_path / "rows.csv"
-    path.write_text("score,label\n" + "0.2,1\n0.3,\n0.1,\n" * 60)
-    asked = "120 rows with a missing value were left out: does that mean 0?"
-    for words in (["measure", "-m", "ece"], ["verify", "--max-ece", "0.9"]):
-        assert asked in " ".join(run(*words, path, "--on-missing", "drop").out.split())
-
-
-def test_few_rows_without_an_event_are_not_asked_about_missing_values(run: Run, tmp_path: Path) -> None:
-    """Of rare events it is what to expect; a score that is missing says nothing of labels."""
-    path = tmp_path / "rows.csv"
-    path.write_text("score,label\n" + "0.001,0\n" * 200 + ",0\n" * 3)
-    assert "does that mean" not in run("measure", path, "--on-missing", "drop", "-m", "bias", code=0).out
 
 
 def test_a_class_that_has_a_small_probability_in_every_row_may_be_absent(run: Run, tmp_path: Path) -> None:

@@ -232,14 +232,6 @@ def test_a_refused_phrase_says_how_it_gets_a_number(
     assert "60 rows" in run(*words, tmp_path / "map.json", code=0).out
 
 
-def test_phrases_beyond_the_first_are_counted(run: Run, tmp_path: Path) -> None:
-    """Of those without a number five are named, and it is said how many there are besides."""
-    scores = [f"about 0.{at}" for at in range(1, 9) for _ in range(20)]
-    written({"score": scores, "label": [0, 1] * 80}, tmp_path / "a.csv")
-    refused = run("measure", tmp_path / "a.csv", "--score-map", "about 0.1=.1", code=3)
-    assert "'about 0.6' (20, first at row 101), and 2 more (40 values)" in refused.err
-
-
 def test_phrases_of_a_second_column_may_all_be_beyond_the_first(run: Run, tmp_path: Path) -> None:
     """So many are told apart of all columns together that none of its own need be."""
     scores = {"one": [f"about {at}" for at in range(MOST_PHRASES)], "two": ["maybe"] * MOST_PHRASES}
@@ -274,16 +266,6 @@ def test_words_alone_are_percentages_where_that_is_said(run: Run, tmp_path: Path
     assert "pass --scale percent" in run("measure", tmp_path / "a.csv").err
     assert "pass --scale percent" in run("measure", tmp_path / "a.parquet").err
     assert "no value is above 1" in run("measure", tmp_path / "b.csv", "--scale", "percent").out
-
-
-def test_phrases_beside_percentages_have_percentages(run: Run, tmp_path: Path) -> None:
-    """The hint says so, and a number that looks like a probability is asked about."""
-    written({"score": ["85%", "likely"] * 30, "label": [1, 0, 1] * 20}, tmp_path / "a.csv")
-    words = ("measure", tmp_path / "a.csv", "--scale", "percent", "-m", "bias")
-    assert "give each a number, such as 70, with --score-map likely=NUMBER or" in run(*words).err
-    asked = "reads the numbers of phrases as percentages: 'likely' is 0.7 %"
-    said = [asked in run(*words, "--score-map", f"likely={number}").out for number in (".7", "70")]
-    assert said == [True, False]
 
 
 def test_numbers_without_the_sign_of_their_neighbours_are_asked_about(run: Run, tmp_path: Path) -> None:

@@ -214,15 +214,6 @@ def test_calibrated_rows_say_what_would_have_been_seen(run: Run, tmp_path: Path)
     assert "No segment could be tested." in few
 
 
-def test_refuted_scores_are_counted(run: Run, tmp_path: Path) -> None:
-    """A score of exactly 1 with label 0 is said, whatever else is found."""
-    lines = [f"{k % 2},{k % 2},a\n" for k in range(400)]
-    path = tmp_path / "sure.csv"
-    path.write_text("score,label,part\n" + "".join([*lines, "1,0,a\n", "0.5,1,b\n"]))
-    text = run("segments", path, "--on", "part").out
-    assert text.startswith("1 row gave probability 0 to what happened.\n")
-
-
 def test_untested_segments_say_what_came_and_what_was_expected(run: Run, tmp_path: Path) -> None:
     """Scores of one in ten thousand are too few events to be tested, and a hundred of them came."""
     frame = pd.DataFrame({"score": [1e-4] * 4_000 + [0.9999] * 1_000, "label": [0] * 4_000 + [1] * 1_000})

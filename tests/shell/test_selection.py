@@ -185,26 +185,6 @@ def test_reports_for_servers_count_rows_left_out(run: Run, groups: Path) -> None
     assert "calibcli_not_selected_rows 600" in lines
 
 
-@pytest.mark.parametrize(
-    ("form", "meaning"),
-    [("table", "frequency"), ("csv", "importance"), ("json", "frequency"), ("table", "importance")],
-)
-def test_rows_that_stand_for_none_are_counted(run: Run, tmp_path: Path, form: str, meaning: str) -> None:
-    """Of weights of either meaning, and only where there are some."""
-    path = tmp_path / "weights.csv"
-    head, kept = "score,label,n\n", "0.3,1,2\n0.7,1,1\n0.2,0,3\n"
-    requested = ["measure", path, *ASKED, "--weight", "n", "--metric", "bias", "--format", form]
-    requested += ["--weights-are", meaning]
-    path.write_text(head + kept + "0.9,1,0\n0.1,0,0\n")
-    ended = run(*requested)
-    assert "note: weights.csv: 2 rows have weight 0 and count for nothing" in " ".join(
-        (ended.out + ended.err).replace(f"{tmp_path}/", "").split()
-    )
-    path.write_text(head + kept)
-    ended = run(*requested)
-    assert "weight 0" not in ended.out + ended.err
-
-
 @pytest.mark.parametrize("meaning", ["importance", "frequency"])
 @pytest.mark.parametrize(
     "words",

@@ -141,19 +141,6 @@ def test_weighted_rows_are_gated_by_bounds_for_these_rows(run: Run, csv_of: Make
     run("verify", *ask, "--baseline", base, "--max-regression", "0.5", "--regression-metric", "ece", code=0)
 
 
-def test_groups_on_a_grid_keep_to_its_cells(run: Run, csv_of: Make) -> None:
-    """Bins that would cut cells, and values that a grid does not keep apart, are refused with the group."""
-    close = (f"{0.3 + k * 1e-7},{k % 7 < 3:d},{'ab'[k % 2]}" for k in range(1_000))
-    path = csv_of("score,label,half", *close)
-    ended = run("verify", path, "--max-ece", "0.1", "--by", "half", "--bins", "11", "--memory", "1B", code=2)
-    assert "would cut the cells that scores of groups are rounded to in memory (half=a)" in ended.err
-    path = csv_of(
-        "score,label,g", *(f"{0.30001 + (k % 4) * 1e-5},{k % 7 < 3:d},{k % 3}" for k in range(1_000))
-    )
-    few = run("verify", path, "--max-ece", "0.5", "--by", "g", "--memory", "1342B", code=2)
-    assert "are rounded to fit in memory: they cannot be bins (g=0)" in few.err
-
-
 def test_a_baseline_is_never_replaced(run: Run, thousand: Path, tmp_path: Path) -> None:
     """Not even with --force: it is an input."""
     base = tmp_path / "base.json"
@@ -202,17 +189,6 @@ def test_groups_beside_nothing_but_a_baseline_are_refused(run: Run, grouped: Pat
     assert "compared over all rows" in refused.err
     noted = run("verify", grouped, *CHURN, *against, "--max-ece", "0.5")
     assert "not group by group" in noted.out
-
-
-def test_loss_rule_says_how_few_costly_rows_were_seen(run: Run, csv_of: Make) -> None:
-    """Three frauds in 10,000 rows settle no log loss, and what they do settle holds approximately."""
-    rows = (f"{0.5 if k % 400 == 0 else 0.0005},{k % 800 == 0 or k < 4:d}" for k in range(10_000))
-    path = csv_of("score,label", *rows)
-    open_one = run("verify", path, "--rule", "log_loss<=0.007", code=4)
-    assert "too few large errors for a reliable interval (about 3; 40 needed)" in open_one.out
-    settled = run("verify", path, "--rule", "log_loss<=0.02", code=0)
-    assert "at approximately 95 % confidence" in settled.out.splitlines()[0]
-    assert "a wrong PASS has a probability of at most approximately 5 %" in settled.out
 
 
 def test_scores_of_exactly_0_or_1_keep_their_log_loss_open_above(

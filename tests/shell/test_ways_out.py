@@ -76,38 +76,6 @@ def test_what_takes_no_map_by_group_takes_one_group_by_group(run: Run, tmp_path:
     assert run("export", of_one, "--to", "sql").code == 0
 
 
-def test_groups_too_small_to_judge_are_told_of_the_option(run: Run, csv_of: Make) -> None:
-    """Where a group is below --min-rows the page names --min-group-rows, which leaves it out."""
-    rows = [f"0.{place % 90 + 10},{place % 2},{'few' if place < 40 else 'many'}" for place in range(900)]
-    words = ["verify", csv_of("score,label,g", *rows), *COLUMNS, "--max-ece", "0.9", "--by", "g"]
-    ended = run(*words, code=4)
-    assert "--min-group-rows N leaves groups of fewer than N rows out" in ended.out
-    without = run(*words, "--min-group-rows", "100", code=0)
-    assert "1 group of fewer than 100 rows (--min-group-rows) is not tested: g few (40)" in without.out
-    assert "leaves groups" not in without.out
-
-
-def test_labels_all_alike_are_asked_about(run: Run, csv_of: Make, thousand: Path) -> None:
-    """A gate over one class says so, and one over both says nothing of it."""
-    path = csv_of("score,label", *(f"0.{place:03d},0" for place in range(1, 900)))
-    ended = run("verify", path, *COLUMNS, "--max-ece", "0.2", code=4)
-    assert "note: all 899 rows have label 0: is 'label' the label column" in ended.out
-    assert "have label 0: is" not in run("verify", thousand, *COLUMNS, "--max-ece", "0.2").out
-
-
-def test_clipping_is_named_where_it_makes_log_loss_infinite(run: Run, csv_of: Make) -> None:
-    """A row that clipping made certain and wrong is counted as one row, and the note says why."""
-    path = csv_of("score,label", "1.005,0", "0.5,1", "0.2,0", "0.7,1")
-    said = run("measure", path, *COLUMNS, "--on-range", "clip", "--metric", "log_loss").out
-    assert "1 row gave probability 0 to what happened" in said
-    assert (
-        "--on-range clip made 1 score exactly 0 or 1: one such score that is wrong makes log loss infinite"
-        in said
-    )
-    brier = run("measure", path, *COLUMNS, "--on-range", "clip", "--metric", "brier").out
-    assert "makes log loss infinite" not in brier
-
-
 def test_a_map_by_group_says_what_its_column_is_for(run: Run, csv_of: Make) -> None:
     """Rows without the column of the groups are told that the map was fitted by it."""
     rows = [f"0.{place % 90 + 10},{place % 3 % 2},{'ab'[place % 2]}" for place in range(300)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibcli.stats.curves.limits import numbers_by_log_odds
-from command_line import Run, in_csv
+from command_line import Run
 
 NAMED = ("-s", "risk", "-y", "dead", "--positive", "yes")
 
@@ -62,18 +62,6 @@ def test_small_print_of_a_clinical_picture(run: Run, few: Path, tmp_path: Path) 
 def test_axes_by_log_odds_have_numbers(ends: tuple[float, float], numbers: list[float]) -> None:
     """Powers of ten, and twice and five times these where there are fewer than three."""
     assert numbers_by_log_odds(ends) == pytest.approx(numbers)
-
-
-def test_a_fit_says_how_many_rows_it_is_sure_of(run: Run, tmp_path: Path) -> None:
-    """Grades without an event get a rate of 0, by a map of steps; a line is sure of nothing."""
-    events = np.append(np.zeros(300, bool), np.arange(300) % 50 < 2)
-    path = in_csv(tmp_path / "grades.csv", {"pd": [0.001] * 300 + [0.02] * 300, "default": events})
-    words = ("fit", path, "-s", "pd", "-y", "default", "-o", tmp_path / "cal.json", "--force", "--method")
-    said = "300 of the fit rows get 0: a new row there with the other label has an infinite log loss."
-    assert said in run(*words, "isotonic").err
-    assert "of the fit rows get" not in run(*words, "intercept").err
-    path.write_text("pd,default\n0.1,0\n0.2,1\n0.2,0\n")
-    assert "1 of the fit rows gets 0: a new row" in run(*words, "isotonic").err
 
 
 def test_a_binned_test_names_its_bins(run: Run, few: Path) -> None:
