@@ -92,17 +92,16 @@ def check(seed: int) -> None:
         assert found <= delta, (rows, announced, limit, delta, above)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_no_rates_are_judged_wrongly_more_often_than_delta(seed: int) -> None:
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        *(range(seed, seed + 1) for seed in range(4)),
+        *(pytest.param(range(seed, seed + 20), marks=pytest.mark.slow) for seed in range(8, 168, 20)),
+    ],
+)
+def test_no_rates_are_judged_wrongly_more_often_than_delta(seeds: range) -> None:
     """All counts of one to four values, all rates on a grid: pass and fail each keep to their probability."""
-    check(seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(8, 168, 20))
-def test_no_rates_of_many_designs_are_judged_wrongly_more_often_than_delta(first: int) -> None:
-    """The same for 160 designs."""
-    for seed in range(first, first + 20):
+    for seed in seeds:
         check(seed)
 
 

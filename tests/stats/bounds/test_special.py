@@ -89,12 +89,6 @@ def test_log_beta_agrees_with_scipy() -> None:
     np.testing.assert_allclose(mine, expected, rtol=1e-12, atol=2e-11)
 
 
-@pytest.mark.parametrize("p", [1e-12, 0.001, 0.025, 0.5, 0.8, 0.975, 1 - 1e-9])
-def test_normal_quantile_agrees_with_scipy(p: float) -> None:
-    """The standard library's normal quantile is scipy's."""
-    assert ours.normal_quantile(p) == pytest.approx(float(theirs.ndtri(p)), rel=1e-9, abs=1e-12)
-
-
 @pytest.mark.parametrize("p", [5e-4, 0.025, 0.4])
 def test_quantiles_of_next_to_no_rows_take_few_steps(p: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Shapes of effective rows may be next to 0: halving took 100 steps, and ended above the quantile."""

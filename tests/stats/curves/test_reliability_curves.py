@@ -194,23 +194,6 @@ def test_more_confidence_is_a_wider_band() -> None:
     assert binned_curve(table, bins=ATOMS).band == "pointwise 95 % Clopper-Pearson"
 
 
-def test_the_band_holds_the_smoothed_truth_as_often_as_it_says() -> None:
-    """Over 20 simulations of 800 rows the smoothed true rate lies in the band at 93 to 99 % of the rows."""
-    rng = np.random.default_rng(11)
-    shares = []
-    for _ in range(20):
-        score = rng.beta(0.7, 0.9, 800)
-        chance = score**1.3
-        table = ScoreTable.from_rows(score, rng.random(800) < chance)
-        curve = smooth_curve(table, bandwidth=0.06)
-        place = np.concatenate([2.0 * k + side * score for k in (-1, 0, 1) for side in (1.0, -1.0)])
-        kernel = np.exp(-0.5 * ((curve.at[::8, None] - place) / curve.bandwidth) ** 2)
-        truth = kernel @ np.tile(chance, 6) / kernel.sum(axis=1)
-        inside = (curve.lower[::8] <= truth) & (truth <= curve.upper[::8])
-        shares.append(np.average(inside, weights=curve.density[::8]))
-    assert 0.93 < np.mean(shares) < 0.99
-
-
 def test_a_table_without_rows_has_no_curve() -> None:
     """Both curves refuse it."""
     with pytest.raises(EmptyTable):

@@ -47,12 +47,22 @@ def most_wrong(times: int, delta: float = 0.05) -> int:
     return int(binom.ppf(1 - 1e-6, times, delta))
 
 
-@pytest.mark.parametrize("name", SOME)
-def test_wrong_verdicts_are_rare_at_the_limit(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "rows", "limit", "times"),
+    [
+        *((name, 1_000, 0.05, 25) for name in SOME),
+        *(
+            pytest.param(name, *size, 400, marks=pytest.mark.slow)
+            for name in CASES
+            for size in ((500, 0.05), (4_000, 0.03), (20_000, 0.05))
+        ),
+    ],
+)
+def test_wrong_verdicts_are_rare_at_the_limit(name: str, rows: int, limit: float, times: int) -> None:
     """With the error exactly the limit no more tables pass, and no more fail, than delta allows."""
-    times = 25
+    generator = generator_of(name, rows, limit)
     found = count_verdicts(
-        CASES[name], limit=0.05, error=0.05, rows=1000, repetitions=times, generator=generator_of(name)
+        CASES[name], limit=limit, error=limit, rows=rows, repetitions=times, generator=generator
     )
     assert found[PASS] <= most_wrong(times)
     assert found[FAIL] <= most_wrong(times)
@@ -93,24 +103,6 @@ def test_claims_judged_together_fail_less_often(name: str) -> None:
     assert together[FAIL] <= min(alone[FAIL], most_wrong(times, 0.05 / 20))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", list(CASES))
-@pytest.mark.parametrize(("rows", "limit"), [(500, 0.05), (4000, 0.03), (20_000, 0.05)])
-def test_wrong_verdicts_are_rare_at_the_limit_at_every_size(name: str, rows: int, limit: float) -> None:
-    """The same at three numbers of rows, over 400 tables each."""
-    times = 400
-    found = count_verdicts(
-        CASES[name],
-        limit=limit,
-        error=limit,
-        rows=rows,
-        repetitions=times,
-        generator=generator_of(name, rows, limit),
-    )
-    assert found[PASS] <= most_wrong(times)
-    assert found[FAIL] <= most_wrong(times)
-
-
 # Scores, how often each comes, their label rates, and rows: rare events, scores next to 0 and 1, a bad value
 # of half a per cent of the rows, two values, thirty rows.
 HARD: dict[str, tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...], int]] = {
@@ -144,21 +136,22 @@ def wrong_in(name: str, *, times: int, drawn: bool) -> Counter[VerdictName]:
     return found
 
 
-@pytest.mark.parametrize("name", ["bad value at .5", "thirty rows"])
-def test_wrong_verdicts_on_l2_are_rare_in_hard_worlds(name: str) -> None:
-    """With the error exactly the limit, 200 tables with the same rows at each score."""
-    found = wrong_in(name, times=200, drawn=False)
-    assert max(found[PASS], found[FAIL]) <= most_wrong(200)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", HARD)
-def test_wrong_verdicts_on_l2_are_rare_in_every_hard_world(name: str) -> None:
-    """The same for 2,000 tables, and for 100 whose rows are drawn from the population of the limit."""
-    found = wrong_in(name, times=2_000, drawn=False)
-    assert max(found[PASS], found[FAIL]) <= most_wrong(2_000)
-    found = wrong_in(name, times=100, drawn=True)
-    assert max(found[PASS], found[FAIL]) <= most_wrong(100)
+@pytest.mark.parametrize(
+    ("name", "drawn", "times"),
+    [
+        ("bad value at .5", False, 200),
+        ("thirty rows", False, 200),
+        *(
+            pytest.param(name, drawn, times, marks=pytest.mark.slow)
+            for name in HARD
+            for drawn, times in ((False, 2_000), (True, 100))
+        ),
+    ],
+)
+def test_wrong_verdicts_on_l2_are_rare_in_hard_worlds(name: str, *, drawn: bool, times: int) -> None:
+    """With the error exactly the limit, of the same rows at each score or of rows that are drawn anew."""
+    found = wrong_in(name, times=times, drawn=drawn)
+    assert max(found[PASS], found[FAIL]) <= most_wrong(times)
 
 
 # The same of the bias: the mean score of other rows may matter more than the noise of labels.
