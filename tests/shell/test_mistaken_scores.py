@@ -141,6 +141,14 @@ def test_rows_that_were_read_more_than_once_are_said(
         assert said in shown if said else "were rows read" not in shown
 
 
+def _animals(rows: int) -> dict[str, np.ndarray]:
+    """Calibrated probabilities of three classes, and their labels."""
+    rng, names = np.random.default_rng(9), np.array(["a", "b", "c"])
+    share = rng.dirichlet([0.6, 0.6, 0.6], rows)
+    label = names[(rng.random((rows, 1)) > share.cumsum(axis=1)).sum(axis=1).clip(0, 2)]
+    return {f"p_{name}": one for name, one in zip(names, share.T, strict=True)} | {"label": label}
+
+
 def _customers(rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Calibrated scores of customers, some of which are alike by rounding, and their labels."""
     rng = np.random.default_rng(8)
@@ -616,11 +624,9 @@ def test_columns_of_other_classes_and_labels_that_a_model_predicts_are_asked_abo
     change: Callable[[dict[str, np.ndarray], np.ndarray], dict[str, np.ndarray]],
     said: str | None,
 ) -> None:
-    rng, names = np.random.default_rng(9), np.array(["a", "b", "c"])
-    share = rng.dirichlet([0.6, 0.6, 0.6], 600)
-    label = names[(rng.random((600, 1)) > share.cumsum(axis=1)).sum(axis=1).clip(0, 2)]
-    rows = {f"p_{name}": one for name, one in zip(names, share.T, strict=True)} | {"label": label}
-    path = in_csv(tmp_path / "rows.csv", change(rows, names[share.argmax(axis=1)]))
+    rows = _animals(600)
+    best = np.array(["a", "b", "c"])[np.stack([rows[f"p_{name}"] for name in "abc"]).argmax(axis=0)]
+    path = in_csv(tmp_path / "rows.csv", change(rows, best))
     shown = " ".join(run("measure", path, "--probs", "p_*", "-m", "ece,classwise_ece", code=0).out.split())
     fitted = run("fit", path, "--probs", "p_*", "--multiclass", "structured", "-o", tmp_path / "map.json")
     asked = (
@@ -637,11 +643,7 @@ def test_columns_of_other_classes_and_labels_that_a_model_predicts_are_asked_abo
 
 def test_a_class_that_where_leaves_out_is_not_asked_about(run: Run, tmp_path: Path) -> None:
     """It is said that rows were selected by their labels, and that is why no label names it."""
-    rng, names = np.random.default_rng(9), np.array(["a", "b", "c"])
-    share = rng.dirichlet([0.6, 0.6, 0.6], 600)
-    label = names[(rng.random((600, 1)) > share.cumsum(axis=1)).sum(axis=1).clip(0, 2)]
-    rows = {f"p_{name}": one for name, one in zip(names, share.T, strict=True)} | {"label": label}
-    path = in_csv(tmp_path / "rows.csv", rows)
+    path = in_csv(tmp_path / "rows.csv", _animals(600))
     asked = ("measure", path, "--probs", "p_*", "-m", "classwise_ece")
     out = run(*asked, "--where", "label!=c", code=0).out
     assert "selects rows by their labels" in out
@@ -663,11 +665,8 @@ def test_weights_of_several_classes_are_asked_about(
     run: Run, tmp_path: Path, weight: Callable[[np.ndarray], np.ndarray], said: str | None
 ) -> None:
     """By fit as well, as those of two classes are."""
-    rng, names = np.random.default_rng(9), np.array(["a", "b", "c"])
-    share = rng.dirichlet([0.6, 0.6, 0.6], 300)
-    label = names[(rng.random((300, 1)) > share.cumsum(axis=1)).sum(axis=1).clip(0, 2)]
-    rows = {f"p_{name}": one for name, one in zip(names, share.T, strict=True)}
-    path = in_csv(tmp_path / "rows.csv", rows | {"label": label, "w": weight(label)})
+    rows = _animals(300)
+    path = in_csv(tmp_path / "rows.csv", rows | {"w": weight(rows["label"])})
     asked = (path, "--probs", "p_*", "-y", "label", "-w", "w")
     measured = run("measure", *asked, "-m", "accuracy", code=0).out
     fitted = run("fit", *asked, "--multiclass", "structured", "-o", tmp_path / "map.json", code=0).err
