@@ -386,46 +386,6 @@ def test_measures_of_all_classes_alone_are_answered_too(run: Run) -> None:
     assert run(*words, "-m", "class_brier").out.startswith(f"{certain}The Brier score of all classes is 0.")
 
 
-def test_no_class_is_called_right_whose_bias_is_shown(run: Run, tmp_path: Path) -> None:
-    """The lower bound of an ECE is 0 where errors of bins drown in noise; a bias is shown with fewer rows."""
-    rng = np.random.default_rng(0)
-    stated = rng.dirichlet([1, 1, 1], 400)
-    true = stated + np.array([0.08, 0, 0])
-    label = (rng.random(400)[:, None] > (true / true.sum(1, keepdims=True)).cumsum(1)).sum(1)
-    columns = {f"p_{name}": one for name, one in zip("abc", stated.T, strict=True)}
-    path = in_csv(tmp_path / "classes.csv", columns | {"label": np.array(list("abc"))[label]})
-    said = run("measure", path, "--probs", "p_*", "-y", "label").out
-    answer, _, tables = said.partition("\n\n")
-    assert "By bias, scores are on average too low in class a; all at once with 95 % confidence." in answer
-    assert "classes against the rest none" not in answer
-    assert "Of 3 predicted classes none by itself is shown to be miscalibrated by ECE or bias." in answer
-    assert "no lower bound is above 0" in tables
-
-
-def test_a_class_that_was_called_impossible_is_said(run: Run, tmp_path: Path) -> None:
-    """Whatever is measured: the largest probability of such a row need not be wrong."""
-    generator = np.random.default_rng(0)
-    probability = generator.dirichlet(np.ones(4), 500)
-    label = (generator.random(500)[:, None] > probability.cumsum(axis=1)).sum(axis=1)
-    probability[0], label[0] = (0.0, 0.0, 0.5, 0.5), 0
-    columns = {f"p_{place}": one for place, one in enumerate(probability.T)}
-    words = (
-        "measure",
-        in_csv(tmp_path / "classes.csv", columns | {"label": label}),
-        "--probs",
-        "p_*",
-        "-y",
-        "label",
-    )
-    first = "1 row gave probability 0 to the right class or 1 to another.\n"
-    answer = run(*words).out.partition("\n\n")[0]
-    assert answer.startswith(first)
-    assert "Probability 0 was given to what happened in class 0." in answer
-    assert "classes against the rest none" not in answer
-    for name in ("classwise_ece", "class_brier", "accuracy"):
-        assert run(*words, "-m", name).out.startswith(f"{first}The ")
-
-
 def test_a_loss_is_the_same_with_others_and_alone() -> None:
     """Only losses that are asked for are added up."""
     probability, label = drawn_rows(300, 5, sharpness=2.0, seed=4)

@@ -238,21 +238,6 @@ def test_maps_with_ends_are_not_left_out_of_a_group(run: Run, rows: Path) -> Non
     assert SAID in run(*words).err
 
 
-def test_what_is_not_compared_row_by_row_says_so(run: Run, tmp_path: Path) -> None:
-    """Of two scores that agree, a difference from both intervals is far wider than they differ."""
-    rng = np.random.default_rng(6)
-    score = np.round(rng.random(600), 3)
-    other = np.round(np.clip(score + rng.normal(0.0, 0.01, 600), 0.0, 1.0), 3)
-    columns = {"a": score, "b": other, "label": rng.random(600) < score}
-    path = in_csv(tmp_path / "rows.csv", columns)
-    said = "put together from those of both scores, and so wider than row by row."
-    words = (path, "-s", "a", "-s", "b", "-y", "label")
-    for command in ("compare", "measure"):
-        one = run(command, *words, "-m", "brier,ece,l2,auroc").out
-        assert f"Intervals of {'ece and l2' if 'ece and l2' in one else 'l2 and ece'}: {said}" in one
-        assert said not in run(command, *words, "-m", "brier,log_loss,auroc,gini,aurc").out
-
-
 def test_areas_are_compared_row_by_row_in_every_command(run: Run, tmp_path: Path) -> None:
     """Two columns, three, models in rows, a pipe and frequencies: one difference; a monotone map leaves 0."""
     rng = np.random.default_rng(7)

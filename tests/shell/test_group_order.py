@@ -68,20 +68,6 @@ def test_what_no_map_can_change_is_not_called_undecided(run: Run, crossed: Path,
     assert second == "Both have the same AUROC in these rows."
 
 
-def test_a_note_on_few_values_names_the_score_that_has_them(run: Run, tmp_path: Path) -> None:
-    """Of two that are compared."""
-    rng = np.random.default_rng(5)
-    fine = rng.random(3_000)
-    columns = {
-        "fine": fine,
-        "coarse": [round(one, 2) for one in fine.tolist()],
-        "label": rng.random(3_000) < fine,
-    }
-    path = in_csv(tmp_path / "two.csv", columns)
-    said = run("compare", path, "-s", "fine", "-s", "coarse", "-y", "label").out
-    assert "note: coarse takes 101 values, and 15 equal-width bins" in said
-
-
 def test_a_guess_says_that_the_repaired_score_is_there_too(run: Run, crossed: Path, tmp_path: Path) -> None:
     """A gate after `apply` is hardly meant for the raw score."""
     assert run("fit", crossed, "-m", "platt", "-o", tmp_path / "map.json").code == 0

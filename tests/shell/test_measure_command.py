@@ -107,16 +107,6 @@ def test_terminal_shows_one_row_a_group(run: Run, three: Path) -> None:
     assert "| country=DE |" in run(*words, "--format", "md").out
 
 
-@pytest.mark.parametrize("how", [("--cluster", "site"), ("--weight", "w")])
-def test_a_cutoff_that_is_not_named_is_accounted_for(run: Run, tmp_path: Path, how: tuple[str, str]) -> None:
-    """Its bounds need independent rows that count alike."""
-    k = np.arange(1, 100)
-    in_csv(tmp_path / "rows.csv", {"s": k / 100, "y": k % 3 > 0, "site": k % 30, "w": 1 + k % 2})
-    ended = run("measure", tmp_path / "rows.csv", "-s", "s", "-y", "y", "-m", "aurc", *how, code=0)
-    needed = {"site": "independent rows", "w": "rows without importance weights"}[how[1]]
-    assert f"No cutoff for right answers is named: its bounds need {needed}." in ended.out
-
-
 def test_clusters_are_said_and_bounds_refused(run: Run, three: Path) -> None:
     """The page names the clusters, and gives exact bounds and tests up with the reason."""
     ended = run("measure", three, "-s", "a", "-y", "label", "--cluster", "site", code=0)
@@ -130,16 +120,6 @@ def test_clusters_are_said_and_bounds_refused(run: Run, three: Path) -> None:
     asked = run("measure", three, "-s", "a", "-y", "label", "--cluster", "site", "-m", "kuiper", code=0)
     assert "no test: rows of one cluster are dependent" in asked.out
     assert "every cluster has one row" not in ended.out
-
-
-def test_clusters_of_one_row_each_are_said_to_be_none(run: Run, tmp_path: Path) -> None:
-    """As where the id of a row is named: whoever reads that nothing has an interval learns why."""
-    k = np.arange(200)
-    in_csv(tmp_path / "rows.csv", {"s": (k + 1) / 202, "y": k % 2, "patient": k})
-    ended = run(
-        "measure", tmp_path / "rows.csv", "-s", "s", "-y", "y", "-m", "oe", "--cluster", "patient", code=0
-    )
-    assert "note: every cluster has one row: without --cluster rows are independent" in ended.out
 
 
 def test_several_scores_are_told_apart_or_not(run: Run, three: Path) -> None:
@@ -529,75 +509,3 @@ def test_multiples_of_the_least_drawn_p_value_are_at_most_that(
     )
     assert bad.count("at most") == 2
     assert "at most" not in good
-
-
-def test_one_of_several_looks_at_groups_is_weak_evidence(run: Run, tmp_path: Path) -> None:
-    """A test that rejects in one of ten calibrated groups is one look of five; a group far off is shown."""
-    path, rng = tmp_path / "parts.csv", np.random.default_rng(11)
-    score = rng.random(2_000)
-    columns = {"score": score, "label": rng.random(2_000) < score, "part": np.repeat(np.arange(10), 200)}
-    in_csv(path, columns)
-    looks = ("--by", "part", "-m", "ece,ks,kuiper,spiegelhalter,t")
-    weak = "Weak evidence, by Spiegelhalter's test, that scores are miscalibrated in part=0."
-    assert weak in run("measure", path, *CHURN, *looks).out
-    # Asked alone it is the only look.
-    alone = run("measure", path, *CHURN, *looks[:2], "-m", "spiegelhalter").out
-    assert "By Spiegelhalter's test, scores are miscalibrated in part=0 (p adjusted for 10 groups)." in alone
-    # Scores of one of two groups that are turned towards the ends.
-    bad = columns["part"] < 5
-    sure = np.where(bad, np.round(score), score) * 0.98 + 0.01
-    in_csv(path, {**columns, "score": sure, "part": bad.astype(int)})
-    told = run("measure", path, *CHURN, *looks[:2], "-m", "kuiper,spiegelhalter").out
-    assert "test, scores are miscalibrated in part=1 (p adjusted for 2 groups)." in told
-    assert "Weak" not in told
-
-
-def test_a_blind_test_does_not_weaken_what_others_show_of_a_group(run: Run, tmp_path: Path) -> None:
-    """Spiegelhalter's test sees no shift of scores that are even around 1/2; a bias or Jeffreys' does."""
-    path, rng = tmp_path / "parts.csv", np.random.default_rng(11)
-    score, part = rng.uniform(0.2, 0.8, 4_000), np.arange(4_000) % 2
-    in_csv(path, {"score": score, "label": rng.random(4_000) < score + 0.1 * part, "part": part})
-    for name, way in (
-        ("bias", "scores are on average too low"),
-        ("jeffreys", "scores are too low on average"),
-    ):
-        told = run("measure", path, *CHURN, "--by", "part", "-m", f"{name},spiegelhalter").out
-        assert f"{way} in part=1" in told
-        assert "Weak" not in told
-
-
-def test_no_answer_rests_on_jeffreys_where_few_events_are_expected(run: Run, tmp_path: Path) -> None:
-    """One event where .02 were expected, in any of 20 grades, is no proof; ten times as many as ten are."""
-    path, grades = tmp_path / "grades.csv", np.repeat(np.arange(20), 200)
-    first = np.arange(4_000) % 200 == 0
-    few = {"score": np.full(4_000, 1e-4), "label": first & (grades == 0), "grade": grades}
-    in_csv(path, few)
-    told = run("measure", path, *CHURN, "--by", "grade", "-m", "jeffreys").out
-    assert "Jeffreys test, scores are too low" not in told
-    assert "fewer than 10 events or non-events are expected, as in 20 of 20 groups" in told
-    bad = (grades == 0) & (np.arange(4_000) % 2 == 0)
-    in_csv(path, {**few, "score": np.full(4_000, 0.06), "label": bad})
-    told = run("measure", path, *CHURN, "--by", "grade", "-m", "jeffreys").out
-    assert "By Jeffreys test, scores are too low on average in grade=0 (p adjusted for 20 groups)." in told
-    assert "adjusted or not" not in told
-
-
-def test_a_group_far_off_is_shown_among_many_or_said_to_be_beyond_what_draws_show(
-    run: Run, tmp_path: Path
-) -> None:
-    """999 draws give no p-value below .001, which no correction for 60 groups leaves below .05."""
-    path = tmp_path / "parts.csv"
-    # As many labels 1 as scores of .4 say, but none in the first group.
-    label, groups = np.tile(np.arange(30) % 5 < 2, 510), np.repeat(np.arange(510), 30)
-    every = {"score": np.full(15_300, 0.4), "label": label & (groups > 0), "part": groups}
-    asked = ("--by", "part", "-m", "kuiper", "--min-group-rows", "30")
-    in_csv(path, {name: column[:1_800] for name, column in every.items()})
-    told = run("measure", path, *CHURN, *asked).out
-    assert "By Kuiper's test, scores are miscalibrated in part=0 (p adjusted for 60 groups)." in told
-    in_csv(path, every)
-    told = run("measure", path, *CHURN, *asked).out
-    assert "Of 510 groups none by itself is shown to be miscalibrated by Kuiper's test." in told
-    assert (
-        "by kuiper, part=0 is further off than all 9,999 draws, too few to prove it of 510 groups at once: "
-        "-m ece can"
-    ) in told

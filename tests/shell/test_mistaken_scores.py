@@ -204,42 +204,6 @@ def test_scores_beside_the_labels_of_other_rows_are_asked_about(run: Run, tmp_pa
             assert (said in shown) == expected, (words, one, outcome)
 
 
-def test_confidences_that_say_too_much_are_beside_their_own_labels(run: Run, tmp_path: Path) -> None:
-    """Stated confidences of language models tell little, and too high a rate: labels of other rows have the
-    right one.
-    """
-    rng = np.random.default_rng(2)
-    confidence = rng.choice([0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1.0], 1_000)
-    label = rng.random(confidence.size) < 0.6
-    path = in_csv(tmp_path / "rows.csv", {"s": confidence, "y": label})
-    assert "same rows" not in run("measure", path, "-s", "s", "-y", "y", "-m", "bias", code=0).out
-
-
-def test_confidences_beside_the_class_itself_are_asked_about(run: Run, tmp_path: Path) -> None:
-    """Of two classes the larger probability is no probability of label 1, whose rate may fall or stay."""
-    score, label = _customers(900)
-    larger = np.maximum(score, 1.0 - score)
-    right = (score > 0.5) == label
-    path = in_csv(tmp_path / "rows.csv", {"s": larger, "y": label, "right": right})
-    said = "scores of 1/2 and more are confidences, whose label is whether the predicted class is right?"
-    for outcome in ("y", "right"):
-        shown = " ".join(run("measure", path, "-s", "s", "-y", outcome, "-m", "bias").out.split())
-        assert (said in shown) == (outcome == "y")
-
-
-def test_predicted_labels_are_said_of_every_score_and_before_a_gate(run: Run, tmp_path: Path) -> None:
-    """Of two scores the second was passed over, and rows for a gate were planned by them."""
-    score, label = _customers(200)
-    path = in_csv(tmp_path / "rows.csv", {"s": score, "hard": score > 0.5, "y": label})
-    said = "every score is 0 or 1, like predicted labels"
-    for pair in (("s", "hard"), ("hard", "s")):
-        found = run("compare", path, "-s", pair[0], "-s", pair[1], "-y", "y", "-m", "brier", code=0).out
-        assert f"column 'hard': {said}" in found
-        assert "column 's'" not in found
-    assert said in run("plan", path, "-s", "hard", "--max-ece", "0.02", code=0).out
-    assert said not in run("plan", path, "-s", "s", "--max-ece", "0.1", code=0).out
-
-
 def _shifted(run: Run, folder: Path) -> Path:
     run("fit", folder / "wide.csv", "--method", "intercept", "-o", folder / "cal.json")
     return folder / "cal.json"
@@ -282,19 +246,6 @@ def test_rounding_to_single_precision_that_changes_bins_is_said(
 
 REVERSED = "the outcome coded in reverse? --positive names the value that is label 1"
 HINT = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
-
-
-def test_percentages_below_one_are_asked_about(run: Run, tmp_path: Path) -> None:
-    """PDs of 0.03 to 0.4 per cent, read as probabilities, expect a hundred times the events."""
-    rng = np.random.default_rng(1)
-    percent = rng.choice([0.03, 0.1, 0.4], 8_000)
-    event = rng.random(8_000) < percent / 100.0
-    for name, score in (("percent", percent), ("share", percent / 100.0), ("high", np.full(8_000, 0.05))):
-        in_csv(tmp_path / f"{name}.csv", {"pd": score, "default": event})
-    names = ("percent", "share", "high")
-    said = {name: HINT in run("measure", tmp_path / f"{name}.csv").out for name in names}
-    assert said == {"percent": True, "share": False, "high": False}
-    assert HINT not in run("measure", tmp_path / "percent.csv", "--scale", "percent").out
 
 
 def test_outcomes_in_reverse_are_asked_about(run: Run, tmp_path: Path) -> None:
@@ -355,16 +306,6 @@ def test_a_fit_to_calibrated_scores_says_that_new_rows_may_lose(run: Run, tmp_pa
     after = calibcli.load(tmp_path / "map.json").predict(score[300:])
     before, after = (np.where(label[300:], one, 1.0 - one) for one in (score[300:], after))
     assert np.log(after).mean() < np.log(before).mean()
-
-
-def test_a_plan_of_certain_labels_speaks_of_no_half(run: Run, tmp_path: Path) -> None:
-    """Where labels follow scores of 0 and 1, all gates pass or none does."""
-    path = in_csv(tmp_path / "rows.csv", {"s": np.arange(500) % 2})
-    shown = run("plan", path, "-s", "s", "--max-ece", "0.02", code=0).out
-    assert "passes with a probability of 100 %" in shown
-    assert "Half of such gates" not in shown
-    in_csv(path, {"s": np.arange(500) % 7 / 10})
-    assert "Half of such gates" in run("plan", path, "-s", "s", "--max-ece", "0.05", code=0).out
 
 
 @pytest.mark.parametrize(
@@ -584,17 +525,6 @@ def test_groups_that_differ_in_how_a_number_is_written_are_said(
 ALIKE = "are groups of their own; are some meant to be the same?"
 
 
-def test_two_columns_of_the_same_scores_are_said(run: Run, tmp_path: Path) -> None:
-    """One copied over the other is no better and no worse; a column that differs in a row is another."""
-    score, label = _customers(200)
-    other = np.where(np.arange(200) == 3, 0.5, score)
-    path = in_csv(tmp_path / "rows.csv", {"old": score, "new": score, "other": other, "label": label})
-    said = "columns 'old' and 'new' have the same scores beside the same labels"
-    for words in (["compare"], ["measure", "-m", "ece"], ["compare", "-s", "other"]):
-        assert said in " ".join(run(*words, path, "-s", "old", "-s", "new", code=0).out.split())
-    assert "the same scores" not in run("compare", path, "-s", "old", "-s", "other", code=0).out
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -641,15 +571,6 @@ def test_columns_of_other_classes_and_labels_that_a_model_predicts_are_asked_abo
     assert said is None or said in shown
 
 
-def test_a_class_that_where_leaves_out_is_not_asked_about(run: Run, tmp_path: Path) -> None:
-    """It is said that rows were selected by their labels, and that is why no label names it."""
-    path = in_csv(tmp_path / "rows.csv", _animals(600))
-    asked = ("measure", path, "--probs", "p_*", "-m", "classwise_ece")
-    out = run(*asked, "--where", "label!=c", code=0).out
-    assert "selects rows by their labels" in out
-    assert "no label is" not in out
-
-
 @pytest.mark.parametrize(
     ("weight", "said"),
     [
@@ -673,16 +594,6 @@ def test_weights_of_several_classes_are_asked_about(
     for shown in (measured, fitted):
         assert ("weigh the same" in shown) is (said is not None)
         assert said is None or said in " ".join(shown.split())
-
-
-def test_a_class_that_has_a_small_probability_in_every_row_may_be_absent(run: Run, tmp_path: Path) -> None:
-    """Label smoothing gives it some: it was taken for the column of another class."""
-    rng = np.random.default_rng(4)
-    share = 0.9 * np.pad(rng.dirichlet([0.2] * 4, 2_000), ((0, 0), (0, 1))) + 0.02
-    label = (rng.random((2_000, 1)) > share[:, :4].cumsum(axis=1)).sum(axis=1).clip(0, 3)
-    columns = {f"p_{place}": one for place, one in enumerate(share.T)} | {"label": label}
-    path = in_csv(tmp_path / "rows.csv", columns)
-    assert "no label is" not in run("measure", path, "--probs", "p_*", "-m", "ece", code=0).out
 
 
 def test_many_copies_of_columns_are_one_note(run: Run, tmp_path: Path) -> None:

@@ -6,11 +6,15 @@ A line that is refused and reads no rows of its own is a row of `test_refusals.p
 
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from command_line import Make, Run
+from command_line import Make, Run, in_csv
 from score_rows import scored
+
+Columns = dict[str, np.ndarray]
 
 ONE = ("score,label", ".3,1")
 SURE = ("score,label", *("0,0",) * 5)
@@ -77,10 +81,94 @@ PHRASES = ("score,label", *(f"about 0.{k},{i % 2}" for k in range(1, 9) for i in
 LIKELY = ("score,label", *("85%,1", "likely,0", "85%,1") * 20, *("likely,1", "85%,0", "likely,1") * 20)
 COMPARED, IN_PAIRS = "compare -s a -s b -s c -y y", "compare -s good -s few -y y --on-missing pairwise"
 OF_BOTH = "Each difference uses only the rows that both have, and they say which is the best; "
+HARD = "every score is 0 or 1, like predicted labels"
+HUNDREDTH = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
+OF_PREDICTED = "scores of 1/2 and more are confidences, whose label is whether the predicted class is right?"
+CERTAIN = "1 row gave probability 0 to the right class or 1 to another.\n"
 FEW_WEEKS = "  no interval: 4 clusters, fewer than 20"
 
+
+def probabilities(
+    alpha: Sequence[float], rows: int, *, off: Sequence[float] = (0.0,), seed: int = 0
+) -> Columns:
+    """Draw probabilities of classes, and labels that come more often than these say by what they are off."""
+    rng = np.random.default_rng(seed)
+    stated = rng.dirichlet(alpha, rows)
+    true = stated + np.array(off)
+    label = (rng.random(rows)[:, None] > (true / true.sum(1, keepdims=True)).cumsum(1)).sum(1)
+    return {f"p_{name}": one for name, one in zip("abcde", stated.T, strict=False)} | {
+        "label": np.array(list("abcde"))[label]
+    }
+
+
+def _numbers() -> dict[str, Columns]:
+    """Draw scores and labels."""
+    rng, at = np.random.default_rng(8), np.arange(4_000)
+    score = rng.beta(1.0, 2.0, 900).round(4)
+    label, hard, even = rng.random(900) < score, score > 0.5, rng.uniform(0.2, 0.8, 4_000)
+    percent, part = rng.choice([0.03, 0.1, 0.4], 8_000), at % 2
+    event, grades, other = rng.random(8_000) < percent / 100.0, at // 200, score.copy()
+    other[3] = 0.5
+    other_rng, tens = np.random.default_rng(11), np.repeat(np.arange(10), 200)
+    wide = other_rng.random(2_000)
+    right, bad = other_rng.random(2_000) < wide, tens < 5
+    sure = np.where(bad, np.round(wide), wide) * 0.98 + 0.01
+    kept = np.repeat(np.arange(510), 30)
+    ends = np.tile(np.arange(30) % 5 < 2, 510) & (kept > 0)
+    smooth = 0.9 * np.pad(rng.dirichlet([0.2] * 4, 2_000), ((0, 0), (0, 1))) + 0.02
+    choice = (rng.random((2_000, 1)) > smooth[:, :4].cumsum(axis=1)).sum(axis=1).clip(0, 3)
+    impossible = probabilities([1.0] * 4, 500)
+    for name, first in zip("abcd", (0.0, 0.0, 0.5, 0.5), strict=True):
+        impossible[f"p_{name}"][0] = first
+    impossible["label"][0] = "a"
+    return {
+        "customers": {
+            "s": score,
+            "hard": hard,
+            "y": label,
+            "new": score,
+            "other": other,
+        },
+        "larger": {"s": np.maximum(score, 1.0 - score), "y": label, "right": hard == label},
+        "stated": {
+            "s": rng.choice([0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1.0], 1_000),
+            "y": rng.random(1_000) < 0.6,
+        },
+        "percent": {"pd": percent, "default": event},
+        "share": {"pd": percent / 100.0, "default": event},
+        "high": {"pd": np.full(8_000, 0.05), "default": event},
+        "certain": {"s": at[:500] % 2},
+        "tenths": {"s": at[:500] % 7 / 10},
+        "steps": {
+            "s": at[1:100] / 100,
+            "y": at[1:100] % 3 > 0,
+            "site": at[1:100] % 30,
+            "w": 1 + at[1:100] % 2,
+        },
+        "patients": {"s": (at[:200] + 1) / 202, "y": at[:200] % 2, "patient": at[:200]},
+        "even": {
+            "score": even,
+            "coarse": np.round(even, 2),
+            "label": rng.random(4_000) < even + 0.1 * part,
+            "part": part,
+        },
+        "few": {"score": np.full(4_000, 1e-4), "label": at == 0, "grade": grades},
+        "many": {"score": np.full(4_000, 0.06), "label": (grades == 0) & (at % 2 == 0), "grade": grades},
+        "sixty": {"score": np.full(1_800, 0.4), "label": ends[:1_800], "part": kept[:1_800]},
+        "most": {"score": np.full(15_300, 0.4), "label": ends, "part": kept},
+        "ten": {"score": wide, "label": right, "part": tens},
+        "two": {"score": sure, "label": right, "part": bad.astype(int)},
+        "animals": probabilities([0.6] * 3, 600, seed=9),
+        "smooth": {f"p_{place}": one for place, one in enumerate(smooth.T)} | {"label": choice},
+        "impossible": impossible,
+        "biased": probabilities([1.0] * 3, 400, off=(0.08, 0.0, 0.0)),
+    }
+
+
+N = _numbers()
+
 # Rows, line, what is said (parts between ...; what follows ^ stands first), what is not.
-SAID: list[tuple[Sequence[str], str, str, str]] = [
+SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
     # One row is no rows, what is undefined has no number, and what all did is not sure.
     (ONE, "measure", 'could be shown in this row; ... "by chance": about what values', "these 1"),
     (ONE, "measure", "", "90 %"),
@@ -170,6 +258,59 @@ SAID: list[tuple[Sequence[str], str, str, str]] = [
     (("p_0,p_1,p_2,label", "0.2,0.7,0.1,1"), "measure",
         "name it with --score, or several classes with --probs 'p_*'", ""),
     (("one,two,label", "0.2,0.8,1"), "measure", "name it with --score", "--probs"),
+    # A test that rejects in one of ten calibrated groups is one look of five; a group far off is shown.
+    (N["ten"], "measure --by part -m ece,ks,kuiper,spiegelhalter,t",
+        "Weak evidence, by Spiegelhalter's test, that scores are miscalibrated in part=0.", ""),
+    (N["ten"], "measure --by part -m spiegelhalter",
+        "By Spiegelhalter's test, scores are miscalibrated in part=0 (p adjusted for 10 groups).", ""),
+    (N["two"], "measure --by part -m kuiper,spiegelhalter",
+        "test, scores are miscalibrated in part=1 (p adjusted for 2 groups).", "Weak"),
+    # Spiegelhalter's test sees no shift of scores that are even around 1/2; a bias or Jeffreys' does.
+    (N["even"], "measure -s score --by part -m bias,spiegelhalter",
+        "scores are on average too low in part=1", "Weak"),
+    (N["even"], "measure -s score --by part -m jeffreys,spiegelhalter",
+        "scores are too low on average in part=1", "Weak"),
+    # One event where .02 were expected, in any of 20 grades, is no proof; ten times as many as ten are.
+    (N["few"], "measure --by grade -m jeffreys",
+        "fewer than 10 events or non-events are expected, as in 20 of 20 groups",
+        "Jeffreys test, scores are too low"),
+    (N["many"], "measure --by grade -m jeffreys",
+        "By Jeffreys test, scores are too low on average in grade=0 (p adjusted for 20 groups).",
+        "adjusted or not"),
+    # 999 draws give no p-value below .001, which no correction for 60 groups leaves below .05.
+    (N["sixty"], "measure --by part -m kuiper --min-group-rows 30",
+        "By Kuiper's test, scores are miscalibrated in part=0 (p adjusted for 60 groups).", ""),
+    (N["most"], "measure --by part -m kuiper --min-group-rows 30",
+        "Of 510 groups none by itself is shown to be miscalibrated by Kuiper's test.", ""),
+    (N["most"], "measure --by part -m kuiper --min-group-rows 30",
+        "part=0 is further off than all 9,999 draws, too few to prove it of 510 groups at once: -m ece can",
+        ""),
+    # The bounds of a cutoff need independent rows that count alike; clusters of one row each are none.
+    (N["steps"], "measure -s s -y y -m aurc --cluster site",
+        "No cutoff for right answers is named: its bounds need independent rows.", ""),
+    (N["steps"], "measure -s s -y y -m aurc --weight w",
+        "No cutoff for right answers is named: its bounds need rows without importance weights.", ""),
+    (N["patients"], "measure -s s -y y -m oe --cluster patient",
+        "note: every cluster has one row: without --cluster rows are independent", ""),
+    # The lower bound of an ECE is 0 where errors of bins drown in noise; a bias is shown with fewer rows.
+    (N["biased"], "measure --probs p_* -y label",
+        "By bias, scores are on average too low in class a; all at once with 95 % confidence.",
+        "classes against the rest none"),
+    (N["biased"], "measure --probs p_* -y label",
+        "Of 3 predicted classes none by itself is shown to be miscalibrated ... no lower bound is above 0",
+        ""),
+    # Whatever is measured: the largest probability of a row whose class was called impossible may be right.
+    (N["impossible"], "measure --probs p_* -y label",
+        f"^{CERTAIN} ... Probability 0 was given to what happened in class a.",
+        "classes against the rest none"),
+    *(
+        (N["impossible"], f"measure --probs p_* -y label -m {name}", f"^{CERTAIN}The ", "")
+        for name in ("classwise_ece", "class_brier", "accuracy")
+    ),
+    # Rows that were selected by their labels are why no label names a class; label smoothing gives it some.
+    (N["animals"], "measure --probs p_* -m classwise_ece --where label!=c", "selects rows by their labels",
+        "no label is"),
+    (N["smooth"], "measure --probs p_* -m ece", "", "no label is"),
     # Comparisons: a forecast that is silent on hard days has the smaller value, and is none the better.
     *(
         (DAYS, f"{IN_PAIRS} -m {metric}", f"^good has the best {name} ... {OF_BOTH}", "")
@@ -190,6 +331,35 @@ SAID: list[tuple[Sequence[str], str, str, str]] = [
         "o clear difference"),
     (UNSURE, f"{COMPARED} -m ece --bins 5", "^c has the best ECE ... Over 5 equal-width bins.", "15 equal"),
     (WEEKS, f"{COMPARED} -m brier --on-missing pairwise", "Rows are taken as independent.", "--cluster"),
+    # Of two scores that agree, a difference from both intervals is far wider than they differ.
+    *(
+        (N["customers"], f"{command} -s s -s other -y y -m {metrics}", said, unsaid)
+        for command in ("compare", "measure")
+        for metrics, said, unsaid in (
+            ("l2,auroc",
+                "Intervals of l2: put together from those of both scores, and so wider than row by row.", ""),
+            ("brier,log_loss,auroc,gini,aurc", "", "put together"),
+        )
+    ),
+    (N["even"], "compare -s score -s coarse", "note: coarse takes 61 values, and 15 equal-width bins",
+        "note: score takes"),
+    # One column copied over another is no better and no worse; a column that differs in a row is another.
+    *(
+        (N["customers"], f"{words} -s s -s new -y y",
+            "columns 's' and 'new' have the same scores beside the same labels", "")
+        for words in ("compare", "measure -m ece", "compare -s other")
+    ),
+    (N["customers"], "compare -s s -s other -y y", "", "the same scores"),
+    # Predicted labels: of two scores the second was passed over, and rows for a gate were planned by them.
+    *(
+        (N["customers"], f"compare -s {one} -s {two} -y y -m brier", f"column 'hard': {HARD}", "column 's'")
+        for one, two in (("s", "hard"), ("hard", "s"))
+    ),
+    (N["customers"], "plan -s hard --max-ece 0.02", HARD, ""),
+    (N["customers"], "plan -s s --max-ece 0.1", "", HARD),
+    # Where labels follow scores of 0 and 1, all gates pass or none does.
+    (N["certain"], "plan -s s --max-ece 0.02", "passes with a probability of 100 %", "Half of such gates"),
+    (N["tenths"], "plan -s s --max-ece 0.05", "Half of such gates", ""),
     # Labels: all alike, unknown, missing.
     (NONE, "verify --max-ece 0.2",
         "^INCONCLUSIVE ... note: all 899 rows have label 0: is 'label' the label column", ""),
@@ -224,6 +394,16 @@ SAID: list[tuple[Sequence[str], str, str, str]] = [
         "PASS ... all 120 rows have the score 0.25", ""),
     (("label,score", *(f"{int(k % 4 == 1)},{k / 120}" for k in range(120))), "verify --max-ece 0.9", "",
         "rows have the score"),
+    # PDs of 0.03 to 0.4 per cent, read as probabilities, expect a hundred times the events.
+    (N["percent"], "measure", HUNDREDTH, ""),
+    *((N[name], line, "", HUNDREDTH) for name, line in (
+        ("share", "measure"), ("high", "measure"), ("percent", "measure --scale percent"),
+    )),
+    # Of two classes the larger probability is no probability of label 1, whose rate may fall or stay.
+    (N["larger"], "measure -s s -y y -m bias", OF_PREDICTED, ""),
+    (N["larger"], "measure -s s -y right -m bias", "", OF_PREDICTED),
+    # Stated confidences of language models tell little, and too high a rate, beside their own labels.
+    (N["stated"], "measure -s s -y y -m bias", "", "same rows"),
     # Language models write 85 in one answer and 0.9 in the next, which was 0.9 % without a word.
     *(
         (("confidence,correct", *(f"{one},{label}" for one in scores * 30 for label in (1, 0))),
@@ -264,10 +444,13 @@ SAID: list[tuple[Sequence[str], str, str, str]] = [
 
 @pytest.mark.parametrize(("lines", "line", "said", "unsaid"), SAID, ids=[row[1] for row in SAID])
 def test_what_is_said_of_rows_is_true_of_them(
-    run: Run, csv_of: Make, lines: Sequence[str], line: str, said: str, unsaid: str
+    run: Run, csv_of: Make, tmp_path: Path, lines: Sequence[str] | Columns, line: str, said: str, unsaid: str
 ) -> None:
     """On either stream: each part of what is said stands there, and what is not said does not."""
-    path = csv_of(*lines, name="p.jsonl" if lines[0].startswith("{") else "p.csv")
+    if isinstance(lines, dict):
+        path = in_csv(tmp_path / "p.csv", lines)
+    else:
+        path = csv_of(*lines, name="p.jsonl" if lines[0].startswith("{") else "p.csv")
     command, *words = shlex.split(line)
     ended = run(command, *(["--like"] if command == "plan" else []), path, *words)
     text = ended.out + ended.err
