@@ -11,6 +11,8 @@ import pytest
 
 from calibcli.commands import measure as module
 from calibcli.commands.measure import FEW, MOST_IN_FULL, measure_files
+from calibcli.commands.pictures.diagram import PlotRequest
+from calibcli.commands.plot import diagram_of
 from calibcli.commands.slices import Group
 from calibcli.commands.verify import verify_files
 from calibcli.errors import EmptyTable, UsageProblem
@@ -31,6 +33,7 @@ from calibcli.options.rows import Columns, Reading, RowRequest, SeveralClasses
 from calibcli.options.rules import Rule
 from calibcli.reports.measure import MeasureReport
 from calibcli.show.answers import answer_of
+from calibcli.stats.curves import CurvePanels
 from calibcli.stats.measures.classes.binned import ClassViews, Seen
 from calibcli.stats.table import Floats, Integers, sliced
 from class_rows import drawn_rows, views_of
@@ -186,6 +189,11 @@ def test_classes_are_ordered_by_the_bound_of_a_gate(tmp_path: Path) -> None:
         assert top.at_least is None
         assert view.worst is not None
         counted.append(sum(bound > 0.0 for bound in view.at_least.values()))
+        drawn = diagram_of(PlotRequest([path], COLUMNS, view=ViewName.ONE_VS_REST)).drawn
+        assert isinstance(drawn.picture, CurvePanels)
+        bounds = [view.at_least[f"class={one.name}"] for one in drawn.picture.panels]
+        assert bounds == sorted(bounds, reverse=True)
+        assert "of the interval or by betting" in drawn.foot[0]
         if chance is true:
             assert view.worst.by_lower == max(view.at_least, key=lambda key: view.at_least[key])
             # Half of the share of a class is that of the interval.

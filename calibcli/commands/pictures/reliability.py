@@ -312,6 +312,11 @@ class _Many:
     added: str
     meaning: str = ""
 
+    @property
+    def sharper(self) -> Mapping[str, float] | None:
+        """Lower bounds by which `measure` orders classes, where they are not those of the intervals."""
+        return self.summary.at_least if isinstance(self.summary, ViewSummary) else None
+
 
 def classes_diagram(request: PlotRequest) -> Diagram:
     """Measure every class for diagrams of the worst, or take them from a report."""
@@ -399,7 +404,9 @@ def group_name(key: str, columns: Sequence[str]) -> str:
 def _slices_diagram(report: MeasureReport, found: _Many, *, ordered: bool = False) -> Diagram:
     one, summary = found.one, found.summary
     parts = [(found.names[key], report.slices[key]) for key in summary.measured]
-    ranked = sorted(parts, key=_goodness)
+    sharper = found.sharper
+    least = [None if sharper is None else sharper[key] for key in summary.measured]
+    ranked = [part for part, _ in sorted(zip(parts, least, strict=True), key=lambda one: _goodness(*one))]
     if not ranked:
         msg = f"no {one} has {summary.least_rows:,} rows"
         raise UsageProblem(msg, f"--min-group-rows says how many rows a {one} must have to be measured")
@@ -416,12 +423,12 @@ def _slices_diagram(report: MeasureReport, found: _Many, *, ordered: bool = Fals
     return Diagram(drawn, title_of(report.input, artifact=report.artifact, added=found.added))
 
 
-def _goodness(part: Part) -> tuple[bool, float, float]:
-    """Return what sorts the worst first: by the lower bound of ECE, then by its value."""
+def _goodness(part: Part, least: float | None) -> tuple[bool, float, float]:
+    """Return what sorts the worst first: by the lower bound of ECE, or a sharper one, then by its value."""
     found = finite(part[1].measures, MeasureName.ECE)
     if found is None:
         return True, 0.0, 0.0
-    lower = None if found.interval is None else found.interval.lower
+    lower = least if least is not None or found.interval is None else found.interval.lower
     return False, -(lower or 0.0), -found.value
 
 
@@ -432,7 +439,8 @@ def _foot(found: _Many, shown: int, together: float, *, ordered: bool) -> tuple[
     lines, every = [], f"both {many}" if count == 2 else f"all {count:,} {many}"
     if count > 1:
         which = capital(every) if shown == count else f"{shown} of {count:,} {many}"
-        order = "the largest lower bound of the ECE first, then the largest ECE"
+        bound = "" if found.sharper is None else ", of the interval or by betting"
+        order = f"the largest lower bound of the ECE first{bound}, then the largest ECE"
         order = "in the order requested" if ordered else order
         lines.append(f"{which}, {order}.")
     if found.meaning:
