@@ -1,15 +1,15 @@
-"""States of shards to one."""
+"""Add up what shards wrote: states of gates, or summaries of rows."""
 
 from collections.abc import Sequence
 
 from calibcli.commands.gate import report_of
-from calibcli.commands.summaries import merge_summaries
+from calibcli.commands.summaries import added, summary_report
 from calibcli.data.outputs import refuse_existing, write_file
 from calibcli.documents.sealed import trust
 from calibcli.documents.state import locked, save_state, state_in, state_text
-from calibcli.documents.summary import is_summary
+from calibcli.documents.summary import is_summary, read_summary, summary_text
 from calibcli.errors import IdleOption, UsageProblem
-from calibcli.names import STDOUT
+from calibcli.names import EXACT_LIMIT, STDOUT
 from calibcli.reports.maps import InspectReport
 from calibcli.stats.gates.growth import merged
 from calibcli.stats.gates.state import GateState
@@ -51,3 +51,12 @@ def merge_states(paths: Sequence[str], *, output: str, force: bool = False) -> M
             refuse_existing(output, force=force, inputs=paths)
             save_state(output, whole)
     return report_of(None if output == STDOUT else output, whole), tuple(notes)
+
+
+def merge_summaries(paths: Sequence[str], *, output: str, force: bool = False) -> InspectReport:
+    refuse_existing(output, force=force, inputs=paths)
+    parts = [(path, read_summary(path)) for path in paths]
+    large = any(one.table.kind == "exact" and one.table.distinct > EXACT_LIMIT for _, one in parts)
+    whole = added(parts, limit=None if large else EXACT_LIMIT)
+    write_file(output, summary_text(whole).encode("ascii"))
+    return summary_report(output, whole)

@@ -1,4 +1,4 @@
-"""Summaries that stand in the place of files: written after a measurement, read as tables, and added up."""
+"""Summaries that stand in the place of files: written after a measurement, and read as tables."""
 
 import hashlib
 import shlex
@@ -12,7 +12,7 @@ from calibcli.data.groups import OfMembers, OfSegments
 from calibcli.data.tally import NOTHING, AtPlaces, Change, GatherRequest, Unchanged
 from calibcli.documents.summary import How, TableDocument, is_summary, read_summary, summary_text
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import EXACT_LIMIT, OnMissing, OnRange, WeightMeaning
+from calibcli.names import OnMissing, OnRange, WeightMeaning
 from calibcli.options.numerals import folded, phrases_said, plural
 from calibcli.options.rows import ALL_ROWS, Columns, RowSource
 from calibcli.reports.input import in_several, together
@@ -156,17 +156,6 @@ def _twice(path: str, other: str) -> InputProblem:
         f"{path} holds rows of {other}, which would count twice",
         "name each summary once, no sum beside one of its parts, and no file in two summaries",
     )
-
-
-def merge_summaries(paths: Sequence[str], *, output: str, force: bool = False) -> InspectReport:
-    from calibcli.data.outputs import refuse_existing, write_file
-
-    refuse_existing(output, force=force, inputs=paths)
-    parts = [(path, read_summary(path)) for path in paths]
-    large = any(one.table.kind == "exact" and one.table.distinct > EXACT_LIMIT for _, one in parts)
-    whole = added(parts, limit=None if large else EXACT_LIMIT)
-    write_file(output, summary_text(whole).encode("ascii"))
-    return summary_report(output, whole)
 
 
 def summary_report(path: str, document: TableDocument) -> InspectReport:
