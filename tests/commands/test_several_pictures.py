@@ -1,5 +1,6 @@
 """Several scores, or groups, in one picture: what is drawn is what each gives by itself."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,6 +138,15 @@ def test_the_best_and_the_worst_stand_in_the_caption(rows: str) -> None:
         )
     worth = drawn(rows, K.DECISION, "f1", "f5").drawn.caption[0]
     assert worth.endswith(" of 2 are clearly worth using at some threshold (95 %, all at once)")
+
+
+def test_of_scores_in_one_order_none_ranks_better(tmp_path: Path) -> None:
+    """A score and its half have one AURC; of two equal ones the first that was named is the lowest."""
+    path, score = tmp_path / "rows.csv", np.arange(1, 101) / 101
+    in_csv(path, {"b": score, "a": score / 2, "c": 1.0 - score, "y": np.arange(100) % 3 // 2})
+    said = drawn(str(path), K.RISK_COVERAGE, "b", "a").drawn.caption[0]
+    assert re.fullmatch(r"AURC 0\.\d{4}, the same for all", said)
+    assert drawn(str(path), K.RISK_COVERAGE, "b", "a", "c").drawn.caption[0].startswith("Lowest AURC: b 0.")
 
 
 def test_of_many_lines_the_best_are_told_apart(rows: str) -> None:

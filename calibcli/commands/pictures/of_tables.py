@@ -201,8 +201,10 @@ def _best_of(briefs: Mapping[str, Brief]) -> str:
         if not counted:
             return "Too few scores for a curve"
         return f"{sum(yes for yes, _ in counted)} of {len(briefs)} are {counted[0][1]}"
-    (low, best, word), (high, worst, _) = min(ranked), max(ranked)
+    (low, best, word), (high, worst, _) = (choose(ranked, key=lambda one: one[0]) for choose in (min, max))
     places = places_for(low)
+    if low == high and len(ranked) > 1:
+        return f"{word} {low:.{places}f}, the same for all"
     return f"Lowest {word}: {brief(best)} {low:.{places}f}; highest: {brief(worst)} {high:.{places}f}"
 
 
