@@ -125,15 +125,6 @@ def test_pattern_of_a_pipe_reads_every_row(forecasts: str, monkeypatch: pytest.M
     assert piped.to_dict()["measures"] == named.to_dict()["measures"]
 
 
-def test_pattern_that_nothing_fits_names_the_nearest(forecasts: str) -> None:
-    """Three of them."""
-    with pytest.raises(
-        CalibcliError,
-        match=r"(?s)no score column fits score='fx_.*the nearest names are 'fc_bad', 'fc_note', 'fc_good'",
-    ):
-        calibcli.measure(forecasts, score="fx_*", label="rain")
-
-
 def test_best_comes_first_and_all_pairs_share_the_error(forecasts: str) -> None:
     """Bonferroni over three pairs; with a reference a tenth of the error is for its own loss."""
     report = board(forecasts, "fc_bad", "fc_good", "climate")

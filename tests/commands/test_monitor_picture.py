@@ -13,7 +13,6 @@ from calibcli.commands.pictures.over_time import monitor_diagram
 from calibcli.documents.state import state_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import PlotKind
-from calibcli.options.rows import Columns
 from calibcli.stats.bounds.betting import Stakes
 from calibcli.stats.curves.monitor import MonitorCurve
 from calibcli.stats.gates.growth import Incoming, grown, merged
@@ -163,11 +162,3 @@ def test_what_is_no_state_is_refused(tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(UsageProblem, match="--artifact has no effect"):
         monitor_diagram(replace(requested, artifact="cal.json"))
-
-
-def test_a_file_of_rows_is_not_called_a_state(tmp_path: Path) -> None:
-    """With columns named as well, the fault is the file and not the columns."""
-    path = tmp_path / "rows.csv"
-    path.write_text("score,label\n0.5,1\n")
-    with pytest.raises(DocumentProblem):
-        monitor_diagram(PlotRequest([str(path)], Columns("score", "label"), kind=PlotKind.MONITOR))

@@ -224,16 +224,6 @@ def test_folds_without_a_group_are_left_out_and_said() -> None:
     assert choice.notes[0] == "1 of 4 folds got no group and were left out"
 
 
-def test_fold_that_holds_a_label_alone_is_an_error(tmp_path: Path) -> None:
-    """If leaving a fold out leaves one label, nothing can be fitted, and the error says so."""
-    path = tmp_path / "p.csv"
-    path.write_text("score,label\n" + "".join(f"{k / 20},{int(k == 7)}\n" for k in range(20)))
-    with pytest.raises(InputProblem, match=r"without fold \d+ of 10 every label is 0"):
-        resolved(path)
-    with pytest.raises(InputProblem, match="20 rows cannot be shared out to 30 folds"):
-        resolved(path, folds=30)
-
-
 def test_calibrated_scores_are_left_in_peace() -> None:
     """Where no method beats the scores by a standard error, nothing is changed, and a note says so."""
     table = scored_table(2000, seed=1)

@@ -11,7 +11,6 @@ import pytest
 import calibcli
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.plot import diagram_of
-from calibcli.errors import CalibcliError
 from calibcli.names import FigureSize, PlotKind, WeightMeaning
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns
@@ -99,14 +98,6 @@ def test_no_error_is_said_to_be_none(rows: str) -> None:
         pd.read_csv(rows), score="pd", label="default", by="month", kind="trend", where="month==2024-5"
     )
     assert "No error is shown in 1 month (95 % for all at once)" in {one.get_text() for one in few.texts}
-
-
-def test_a_report_has_no_trend(rows: str, tmp_path: Path) -> None:
-    """The rows have it."""
-    report = tmp_path / "report.json"
-    report.write_text(calibcli.measure(rows, score="pd", label="default").to_json())
-    with pytest.raises(CalibcliError, match="a trend is drawn from the rows"):
-        diagram_of(PlotRequest([str(report)], BY, kind=PlotKind.TREND))
 
 
 def test_usual_intervals_are_whole() -> None:

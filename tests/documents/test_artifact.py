@@ -210,16 +210,6 @@ def test_other_files_are_refused_in_words(
     assert hint is None or hint in str(problem.value.hint)
 
 
-def test_file_that_cannot_be_opened_is_an_input_problem(tmp_path: Path) -> None:
-    """A missing file, a folder and an impossible name are one line each."""
-    with pytest.raises(InputProblem, match=r"nowhere\.json: there is no such file"):
-        read_artifact(tmp_path / "nowhere.json")
-    with pytest.raises(InputProblem, match="cannot be read"):
-        read_artifact(tmp_path)
-    with pytest.raises(InputProblem, match="cannot be read"):
-        read_artifact("a\0b")
-
-
 def test_byte_order_mark_is_forgiven(tmp_path: Path, fit_kind: Fit) -> None:
     """An editor that puts a byte order mark in front does no harm."""
     text = artifact_text(fit_kind("platt"))

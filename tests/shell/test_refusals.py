@@ -135,6 +135,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, f"fit unlabelled.csv {COLUMNS} --positive yes -o out.json", "2 of 2 values are missing", ""),
     (3, "measure half.parquet -s score -y label", "half.parquet", ""),
     (3, f"verify t.csv {COLUMNS} --artifact cut.json --max-ece 0.1", "cut.json ... ends too early", ""),
+    (3, f"measure t.csv {COLUMNS} --artifact preds", "preds: cannot be read", ""),
     (3, "inspect wrong.json", "$.", ""),
     *((3, f"measure blank{n}.csv", "is blank", "") for n in range(3)),
     (3, f"measure utf16.csv {COLUMNS} --encoding utf-16", "", "--encoding utf-16-le"),
@@ -150,6 +151,9 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "measure nowhere.csv --engine-address tcp://127.0.0.1:8786", "without an engine", ""),
     (2, "measure nowhere.csv --engine dask -j 2", "workers of its own", ""),
     (2, "measure rows.jsonl --decimal ,", "--decimal is for CSV", ""),
+    (2, "measure rows.jsonl --delimiter ';'", "--delimiter is for CSV, and rows.jsonl is jsonl", ""),
+    (2, "measure lists.parquet --encoding latin-1", "--encoding is for text, and lists.parquet is", ""),
+    (2, f"measure - - {COLUMNS}", "only once", ""),
     (2, "measure good.csv --decimal ';'", "not a decimal mark", ""),
     (3, "measure lists.parquet --probs logits", "6 of 8 values lie outside [0, 1]", ""),
     (3, f"measure {MANY} --by countri", "", "did you mean 'country'?"),
@@ -458,11 +462,14 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, f"{ASKED} --max-ece 0.05 --positive 1", "label that counts as 1: none, not '1'", ""),
     (2, f"{ASKED} --max-ece 0.05 --scale logit --on-range clip", "scale: prob, not logit", ""),
     (2, f"{ASKED} --max-dce 0.05 --planned-rows 1000", "measure: ece, not dce", ""),
-    (2, f"verify t.csv {COLUMNS} --max-ece 0.05 --state -", "", ""),
+    (2, f"verify t.csv {COLUMNS} --max-ece 0.05 --state -", "standard output", ""),
     *(
-        (5, f"verify t.csv {COLUMNS} --max-ece 0.05 --state {place}", "", "")
-        for place in ("t.csv", ".", "no/gate.json")
+        (5, f"verify t.csv {COLUMNS} --max-ece 0.05 --state {place}", said, "")
+        for place, said in (
+            ("t.csv", "is also an input"), (".", "is a directory"), ("no/gate.json", "there is no directory"),
+        )
     ),
+    (2, f"verify {MANY} --max-ece 0.05 --state new.json --by country --by site", "--by takes one column", ""),
     (5, f"{STATE} --max-ece 0.05 --json -o new.json --force", "is the state", ""),
     (3, "verify unnamed.csv --max-ece 0.05 --state new.json --by month", "1 row has no value, and is", ""),
     (3, "verify seven.csv --max-ece 0.05 --state new.json --by month", "'07' and '7' are one number", ""),
@@ -718,6 +725,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
         (2, f"{PLOT} --kind {kind} -s old --confidence 0.9", f"{kind} of several scores", "leave it out")
         for kind in ("murphy", "risk-coverage")
     ),
+    (3, f"plot t.csv {COLUMNS} --kind monitor -o x.png", "is not JSON", "what `calibcli verify --state`"),
     (3, "plot t.csv --kind monitor -o x.png", "is not JSON", "what `calibcli verify --state` wrote"),
     (2, "plot report.json -o out.png -s score", "report.json is a report, on which --score has no", ""),
     (2, "plot cal.json -o out.png --kind binned -s score", "is an artifact, and not a report", "--kind map"),
@@ -735,6 +743,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
         )
     ),
     (2, "plot report.json --kind isotonic -o x.png", "drawn from the rows", ""),
+    (2, "plot report.json --kind trend --by country -o x.png", "a trend is drawn from the rows", ""),
     (2, "plot report.json --kind cumulative -o x.png", "drawn from the rows", ""),
     # What is said of rows where there are none, and of verdicts, fits and pictures that are none.
     (2, "plan --max-ece 0.05 --artifact cal.json -s foo", "--score speaks ... cal.json alone", "--like"),

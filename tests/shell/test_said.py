@@ -42,6 +42,7 @@ FEW_OF_ONE = (
     *(f"0.{k % 90 + 10},{k % 2},{'few' if k < 40 else 'many'}" for k in range(900)),
 )
 BOTH, NONE = (("score,label", *(f"0.{k:03d},{k % many}" for k in range(1, 900))) for many in (2, 1))
+ONE_EVENT = ("score,label", *(f"{k / 20},{int(k == 7)}" for k in range(20)))
 CLIPPED = ("score,label", "1.005,0", "0.5,1", "0.2,0", "0.7,1")
 GRADES = ("pd,default", *("0.001,0",) * 300, *(f"0.02,{int(k % 50 < 2)}" for k in range(300)))
 GRADED = ("pd,default,grade", *("0.1,0,A",) * 180, *("0.1,1,A",) * 20, *("0.2,1,B",) * 200)
@@ -364,6 +365,16 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
     (NONE, "verify --max-ece 0.2",
         "^INCONCLUSIVE ... note: all 899 rows have label 0: is 'label' the label column", ""),
     (BOTH, "verify --max-ece 0.2", "", "have label 0: is"),
+    # A row number is a row of the file, whatever was dropped before it.
+    (("score,label", ",1", "0.5,1", ",0", "3,0"), "measure --on-missing drop",
+        "1 of 4 values lies ... the first is 3.0 at row 4", ""),
+    # If leaving a fold out leaves one label, nothing can be fitted.
+    (ONE_EVENT, "fit -m auto -o /dev/null --force", "without fold ... of 10 every label is 0", ""),
+    (ONE_EVENT, "fit -m auto --folds 30 -o /dev/null --force",
+        "20 rows cannot be shared out to 30 folds", ""),
+    # A thousand columns do not fill the terminal.
+    ((",".join(f"c{k}" for k in range(1_000)), ",".join(["0"] * 1_000)), "measure -s x -y y",
+        "and 980 more", ""),
     # `NA` is missing in CSV alone: elsewhere it is a text, which `--positive` makes an outcome of.
     ([f'{{"score": 0.3, "label": "{one}"}}' for one in ("yes", "no", "NA") * 20],
         "measure --positive yes -m bias",

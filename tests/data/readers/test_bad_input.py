@@ -308,15 +308,6 @@ def test_clip_and_drop_are_counted(tmp_path: Path) -> None:
     assert gathered.tables["raw"].score.tolist() == [0.0, 0.5, 1.0]
 
 
-def test_rows_of_a_fault_are_counted_before_dropping(tmp_path: Path) -> None:
-    """A row number is a row of the file, whatever was dropped before it."""
-    path = tmp_path / "p.csv"
-    path.write_text("score,label\n,1\n0.5,1\n,0\n3,0\n")
-    requested = Columns("score", "label", on_missing=OnMissing.DROP)
-    with pytest.raises(CalibcliError, match=r"1 of 4 values lies .* the first is 3.0 at row 4"):
-        gather([str(path)], requested, engine=ThreadEngine(1))
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -373,9 +364,3 @@ def test_a_directory_without_data_is_refused(tmp_path: Path) -> None:
         ".lz4",
     }
     assert hint.endswith(f"{tmp_path}:csv to read files of any name as CSV")
-
-
-def test_stdin_twice_is_refused() -> None:
-    """Standard input can be read once."""
-    with pytest.raises(CalibcliError, match="only once"):
-        gather(["-", "-:csv"], ASKED, engine=ThreadEngine(1))

@@ -92,12 +92,6 @@ def test_a_further_file_must_have_the_same_columns() -> None:
         same_again(first, Header(["prob", "y"], "b.csv"))
 
 
-def test_long_headers_are_cut_in_messages() -> None:
-    """A thousand columns do not fill the terminal."""
-    with pytest.raises(InputProblem, match=r"and 980 more$"):
-        resolve(Columns("x"), Header([f"c{i}" for i in range(1000)], "p.csv"))
-
-
 BOTH = Columns("a", "label", others=("b",))
 
 

@@ -16,7 +16,7 @@ from calibcli.data.readers import jsonl
 from calibcli.data.readers import jsonl as json_lines
 from calibcli.data.readers.csv import CsvReader
 from calibcli.data.tally import GatherRequest
-from calibcli.errors import CalibcliError, IdleOption, InputProblem, UsageProblem
+from calibcli.errors import CalibcliError, InputProblem, UsageProblem
 from calibcli.names import DataFormat, OnMissing
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat
 
@@ -74,16 +74,6 @@ def test_what_is_no_encoding_is_refused(said: str) -> None:
     """Nor are Python's codecs for other things than text taken for one."""
     with pytest.raises(UsageProblem, match="is not an encoding of text"):
         InputFormat(encoding=said)
-
-
-def test_text_options_need_text() -> None:
-    """A separator for Parquet would be passed over, and so is refused; as a default it yields."""
-    Path("a.jsonl").write_text('{"score": 0.5, "label": 1}\n')
-    with pytest.raises(IdleOption, match=r"--delimiter is for CSV, and a.jsonl is jsonl"):
-        list_fragments(["a.jsonl"], input_format=InputFormat(delimiter=";"))
-    Path("a.arrow").write_bytes(b"ARROW1..")
-    with pytest.raises(IdleOption, match=r"--encoding is for text, and a.arrow is arrow"):
-        list_fragments(["a.arrow"], input_format=InputFormat(encoding="latin-1"))
 
 
 ENCODED = ["latin-1", "cp1252", "utf-16", "utf-16-le", "utf-32", "utf-8-sig", "cp037"]

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibcli.errors import UsageProblem
 from calibcli.names import MeasureName, VerdictName
 from calibcli.stats.gates.any_time import (
     MOST_EPOCHS,
@@ -24,7 +23,7 @@ from calibcli.stats.gates.any_time import (
 )
 from calibcli.stats.gates.cells import Partition, Sums, sums_of, table_of
 from calibcli.stats.gates.state import NO_ALARM, GateState, verdict_of
-from calibcli.stats.table import Floats, ScoreTable, Weighing
+from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import bin_index, equal_width_edges
 from gate_rows import ATOMS, FIFTEEN, TEN, begun, rows_of, table_of_rows
@@ -227,13 +226,6 @@ def test_outputs_are_counted_by_their_bits() -> None:
     """A score that is none of the outputs is refused, not rounded to one."""
     with pytest.raises(ValueError, match="none of the outputs"):
         sums_of(ScoreTable.from_rows(np.array([0.05, 0.1500001]), np.array([True, False])), ATOMS)
-
-
-def test_importance_weights_are_refused() -> None:
-    """No bet can use rows of unequal importance."""
-    table = ScoreTable.from_rows(np.array([0.05]), np.array([True]), Weighing(weight=np.array([2.5])))
-    with pytest.raises(UsageProblem, match="importance weights are no counts"):
-        sums_of(table, ATOMS)
 
 
 def test_table_of_sums_has_their_rows() -> None:

@@ -107,12 +107,6 @@ def test_few_values_without_an_artifact_are_judged_over_bins(tmp_path: Path) -> 
     assert any("has few values" in note for note in report.notes)
 
 
-def test_groups_by_two_columns_are_refused(tmp_path: Path) -> None:
-    """A state counts rows of one score, in batches that one column may name."""
-    with pytest.raises(UsageProblem, match="--state with --by takes one column"):
-        judged(tmp_path / "gate.json", rows_in(tmp_path / "a.csv", 0), columns=Columns(by=("g", "h")))
-
-
 @pytest.mark.parametrize("name", ["", "a\nb", "\udcff"])
 def test_names_that_cannot_be_printed_are_refused(name: str, tmp_path: Path) -> None:
     """The name of a batch stands in messages and in the document."""
