@@ -217,6 +217,9 @@ def test_curves_of_other_bandwidths_are_named(rows: str) -> None:
     picture = drawn(rows, K.CLINICAL, "f1", "f9", options=options).drawn.picture
     notes = ClinicalPlots(curves_of(picture, ClinicalCurve), ("f1", "f9")).notes()
     assert [line.split(":")[0] for line in notes[:2]] == ["Curve of f1", "Curve of f9"]
+    first, last = curves_of(picture, ClinicalCurve)
+    notes = ClinicalPlots((first, last, first), ("a", "b", "c")).notes()
+    assert [line.split(":")[0] for line in notes[:2]] == ["Curve of a and c", "Curve of b"]
     splines = drawn(rows, K.CLINICAL, "f1", "f9").drawn.picture
     notes = ClinicalPlots(curves_of(splines, ClinicalCurve), ("f1", "f9")).notes()
     assert [line.split(":")[0] for line in notes[:2]] == ["Curve", "Points"]

@@ -15,6 +15,7 @@ from calibcli.show.figures.look import Look
 from calibcli.show.figures.page import Entry, Panel, Words, inches_of, inches_wide
 from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import point_beyond
+from calibcli.show.words import listed
 from calibcli.stats.curves import CurvePanels, Picture, curves_of
 from calibcli.stats.curves.clinical import ClinicalCurve
 from calibcli.stats.curves.limits import FARTHEST, Extent, Limits, band_sentence, has_band
@@ -74,10 +75,12 @@ class ClinicalPlots:
         few = "the one score" if scores == 1 else "each of two scores" if scores == 2 else ""
         what = few or f"{many} groups of {even}"
         whiskers = (band_sentence(one.band, one.rate_lower, called="Whiskers") for one in groups)
-        curves = [f"{one.how}. {band_sentence(one.band, one.lower)}" for one in self.curves]
-        named = [f" of {name}" for name in self.names] if len({*curves}) > 1 else [""] * len(curves)
+        alike: dict[str, list[str]] = {}
+        for name, one in zip(self.names or ("",), self.curves, strict=True):
+            alike.setdefault(f"{one.how}. {band_sentence(one.band, one.lower)}", []).append(name)
+        named = [f" of {listed(names)}" if len(alike) > 1 else "" for names in alike.values()]
         return [
-            *dict.fromkeys(f"Curve{name}: {one}" for name, one in zip(named, curves, strict=True)),
+            *(f"Curve{name}: {one}" for name, one in zip(named, alike, strict=True)),
             f"Points: {what}. {' '.join(dict.fromkeys(whiskers))}",
             "Events are rows of label 1. Below: scores of events upwards, of the others downwards.",
         ]
