@@ -508,21 +508,3 @@ def test_bash_asks_without_a_heavy_import(tmp_path: Path) -> None:
         check=False,
     )
     assert ran.stdout.split() == ["label"], ran.stderr
-
-
-def test_an_option_given_more_than_once_is_said(run: Run, thousand: Path) -> None:
-    """The last of several limits counts, as elsewhere; of lists all count, and there is nothing to say."""
-    words = (
-        "verify",
-        thousand,
-        "--max-ece",
-        "0.02",
-        "--max-ece",
-        "0.9",
-        "--where",
-        "score>0",
-        "--where",
-        "score<1",
-    )
-    assert run(*words).err.splitlines() == ["note: --max-ece is given more than once: the last counts"]
-    assert run(*words, "-q").err == ""

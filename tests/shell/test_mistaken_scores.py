@@ -285,17 +285,6 @@ def test_a_score_that_knows_the_label_is_asked_about(run: Run, tmp_path: Path) -
     assert said not in run("measure", path, "-s", "s", "-y", "y", "--where", "s>0.03", "-m", "bias").out
 
 
-def test_a_fit_that_gains_nothing_promises_nothing(run: Run, tmp_path: Path) -> None:
-    """Where the loss rises on the fit rows; of no repair there is nothing to expect."""
-    label = np.arange(200) >= 150
-    path = in_csv(tmp_path / "rows.csv", {"s": np.where(label, 0.999, 0.001), "y": label})
-    for method, verb in (("platt", "rises"), ("identity", "stays")):
-        ended = run("fit", path, "-s", "s", "-y", "y", "-m", method, "-o", tmp_path / "map.json", "--force")
-        assert f"The log loss {verb} " in ended.err
-        assert "gain less" not in ended.err
-        assert ("The map gains nothing on these rows; " in ended.err) == (method == "platt")
-
-
 def test_a_fit_to_calibrated_scores_says_that_new_rows_may_lose(run: Run, tmp_path: Path) -> None:
     """There is nothing to gain, so that what falls on the fit rows rises on others."""
     score, label = scored(20_300, beta=(1.0, 2.0))

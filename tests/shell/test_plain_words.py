@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calibcli.names import ClassMeasure, MeasureName, TestName
 from calibcli.shell import app
-from calibcli.shell.app import main, tree_of
+from calibcli.shell.app import tree_of
 from calibcli.shell.line import plain
 from command_line import SAMPLE, Run
 
@@ -65,23 +65,6 @@ def test_a_tree_takes_line_after_line(run: Run) -> None:
         )
     assert requested[0] == requested[1]
     assert any(requested[0]) or not OPTIONS
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--confidence", "high"], "--confidence: 'high' is not a number"),
-        (["--jobs", "1.5"], "--jobs: '1.5' is not a whole number"),
-        (["--jobs", "-3"], "--jobs"),
-        (["--binning", "tall"], "--binning: there is no 'tall'"),
-    ],
-)
-def test_what_is_no_value_is_refused_in_the_same_words(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The framework is asked whatever is not plain."""
-    assert main(["measure", "nothing.csv", *words]) == 2
-    assert said in capsys.readouterr().err
 
 
 def test_as_many_workers_as_no_input_has_parts(run: Run) -> None:

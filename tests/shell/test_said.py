@@ -43,6 +43,7 @@ FEW_OF_ONE = (
 )
 BOTH, NONE = (("score,label", *(f"0.{k:03d},{k % many}" for k in range(1, 900))) for many in (2, 1))
 ONE_EVENT = ("score,label", *(f"{k / 20},{int(k == 7)}" for k in range(20)))
+GAINLESS = ("score,label", *("0.001,0",) * 150, *("0.999,1",) * 50)
 CLIPPED = ("score,label", "1.005,0", "0.5,1", "0.2,0", "0.7,1")
 GRADES = ("pd,default", *("0.001,0",) * 300, *(f"0.02,{int(k % 50 < 2)}" for k in range(300)))
 GRADED = ("pd,default,grade", *("0.1,0,A",) * 180, *("0.1,1,A",) * 20, *("0.2,1,B",) * 200)
@@ -82,6 +83,7 @@ PHRASES = ("score,label", *(f"about 0.{k},{i % 2}" for k in range(1, 9) for i in
 LIKELY = ("score,label", *("85%,1", "likely,0", "85%,1") * 20, *("likely,1", "85%,0", "likely,1") * 20)
 COMPARED, IN_PAIRS = "compare -s a -s b -s c -y y", "compare -s good -s few -y y --on-missing pairwise"
 OF_BOTH = "Each difference uses only the rows that both have, and they say which is the best; "
+LIMITS = "--max-ece 0.02 --max-ece 0.9 --where score>0 --where score<1"
 HARD = "every score is 0 or 1, like predicted labels"
 HUNDREDTH = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
 OF_PREDICTED = "scores of 1/2 and more are confidences, whose label is whether the predicted class is right?"
@@ -203,6 +205,10 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
     (GRADES, "fit -o /dev/null --force -m intercept", "", "of the fit rows get"),
     (("pd,default", "0.1,0", "0.2,1", "0.2,0"), "fit -o /dev/null --force -m isotonic",
         "1 of the fit rows gets 0: a new row", ""),
+    # Where the loss rises on the fit rows a map promises nothing; of no repair there is nothing to expect.
+    (GAINLESS, "fit -m platt -o /dev/null --force",
+        "The log loss rises  ... The map gains nothing on these rows; ", "gain less"),
+    (GAINLESS, "fit -m identity -o /dev/null --force", "The log loss stays ", "gain"),
     # Three frauds in 10,000 rows settle no log loss, and what they do settle holds approximately.
     (FRAUDS, "verify --rule log_loss<=0.007",
         "^INCONCLUSIVE ... too few large errors for a reliable interval (about 3; 40 needed)", ""),
@@ -361,6 +367,14 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
     # Where labels follow scores of 0 and 1, all gates pass or none does.
     (N["certain"], "plan -s s --max-ece 0.02", "passes with a probability of 100 %", "Half of such gates"),
     (N["tenths"], "plan -s s --max-ece 0.05", "Half of such gates", ""),
+    # Options: the last of several limits counts, and of lists all do.
+    (BOTH, f"verify {LIMITS}", "note: --max-ece is given more than once: the last counts", "--where is"),
+    (BOTH, f"verify {LIMITS} -q", "", "more than once"),
+    # Capitals matter where a value is sought, and not where numbers are above one.
+    *(
+        (FINE, f"measure --where {condition}", f"none of 300 rows satisfies {condition!r}", "hint")
+        for condition in ("pd>1000", "pd==1000")
+    ),
     # Labels: all alike, unknown, missing.
     (NONE, "verify --max-ece 0.2",
         "^INCONCLUSIVE ... note: all 899 rows have label 0: is 'label' the label column", ""),

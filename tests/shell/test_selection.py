@@ -219,15 +219,6 @@ def test_a_certain_and_wrong_row_of_weight_0_changes_nothing(
     assert "every weight is 0" in answer([wrong] * 3, code=3).err
 
 
-def test_a_condition_on_an_order_has_no_hint_about_letters(run: Run, groups: Path) -> None:
-    """Capitals matter where a value is sought, and not where numbers are above one."""
-    assert "upper and lower case" in run("measure", groups, "--where", "country==us", code=3).err
-    for condition in ("day>1000", "day==1000"):
-        above = run("measure", groups, "--where", condition, code=3).err
-        assert f"none of 900 rows satisfies {condition!r}" in above
-        assert "hint" not in above
-
-
 @pytest.mark.parametrize(
     ("condition", "differing"),
     [
