@@ -26,8 +26,8 @@ from calibcli.commands.through_maps import (
     ClassMap,
     as_fitted,
     map_columns,
+    note_reach,
     outputs_through,
-    reach_between,
     refuse_applied_twice,
     row_map,
 )
@@ -119,7 +119,7 @@ def compare_files(
         paired = gathered.paired or PairedSums()
         maps = [one.recalibrator for one in loaded.values() if isinstance(one, Artifact)]
         if maps and len(maps) == len(loaded):
-            paired.reaches(reach_between(maps, raw))
+            note_reach(paired, maps, raw, sides=(first.table, second.table))
     else:
         notes += two_classes_notes(gathered.input, gathered.resolved.classes)
         notes += _change_notes(sides, several)

@@ -335,16 +335,9 @@ def gather(
 
 def _compare_ranks(extras: Extras, work: "_Ranked", again: "SecondPass") -> None:
     """Add to the differences of each pair of scores those of areas of their ranks."""
-    for pair, paired, sums in zip(work.request.pairs, extras.paired, again.ranked(work), strict=True):
-        if sums is None:
-            continue
-        changes = [work.request.transforms[key] for key in pair]
-        plain = all(one is None or callable(one) for one in changes)
-        if plain and len({work.request.columns.get(key, 0) for key in pair}) == 1:
-            # Two maps of one score: how far apart they rank a row is known.
-            raw = work.tables[RAW].score
-            sums.reaches(*(one(raw) if callable(one) else raw for one in changes))
-        paired.also(sums.sums)
+    for paired, sums in zip(extras.paired, again.ranked(work), strict=True):
+        if sums is not None:
+            paired.also(sums.sums)
 
 
 def choose_columns(fragments: Sequence[Fragment], columns: Columns) -> dict[str, ResolvedColumns]:

@@ -145,7 +145,7 @@ def rounding_notes(*steps: float, what: str = "scores") -> tuple[str, ...]:
 
 def _read_through(source: DocumentSource, rows: RowRequest, gather_request: GatherRequest) -> Gathered:
     """Read rows through an artifact, raw and recalibrated side by side."""
-    from calibcli.commands.through_maps import outputs_through, reach_between, refuse_applied_twice, through
+    from calibcli.commands.through_maps import note_reach, outputs_through, refuse_applied_twice, through
     from calibcli.documents.artifact import Artifact, read_class_artifact, read_one_or_members
 
     several = rows.columns.several
@@ -167,7 +167,8 @@ def _read_through(source: DocumentSource, rows: RowRequest, gather_request: Gath
         and gathered.paired
     ):
         # Nothing but the map moves a loss, so that it is known how far: every command has the same interval.
-        gathered.paired.reaches(reach_between([loaded.recalibrator], gathered.tables[RAW]))
+        both = gathered.tables[RAW], gathered.tables[RECALIBRATED]
+        note_reach(gathered.paired, [loaded.recalibrator], both[0], sides=both)
     refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
     scales = () if scale is not None else table_scale_notes(gathered, loaded)
     notes = (*loaded.doubts, *scales, *repeated_notes(gathered), *label_notes(gathered))

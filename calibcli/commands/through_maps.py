@@ -18,7 +18,7 @@ from calibcli.documents.artifact import (
     SegmentArtifact,
 )
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import OnUnseen, ViewName
+from calibcli.names import RANKED, OnUnseen, ViewName
 from calibcli.options.rows import Columns, MapColumns, SeveralClasses
 from calibcli.stats.recalibrators import Recalibrator, values_of
 from calibcli.stats.recalibrators.classes import ProbabilityEnds
@@ -27,7 +27,7 @@ from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass, replace
 
 if TYPE_CHECKING:
-    from calibcli.stats.measures.differences import Compared
+    from calibcli.stats.measures.differences import PairedSums
 
 
 def through(loaded: AnyArtifact, columns: Columns, path: str) -> tuple[Columns, Transforms]:
@@ -65,17 +65,24 @@ def as_transform(recalibrator: Recalibrator) -> Transform | AtPlaces:
     return AtPlaces(recalibrator.predict_at) if recalibrator.drawn else recalibrator.predict
 
 
-def reach_between(recalibrators: Sequence[Recalibrator], raw: Table) -> dict["Compared", tuple[float, float]]:
-    """Return how far apart losses can be by two maps, or by a score and its map; {} where maps have noise."""
-    from calibcli.stats.measures.differences import reach_of_maps
+def note_reach(
+    paired: "PairedSums", recalibrators: Sequence[Recalibrator], raw: Table, *, sides: tuple[Table, Table]
+) -> None:
+    """Note how far apart two maps, or a score and its map, can be in a row, unless maps have noise.
+
+    Args:
+        sides: The tables of both, by which rows are ranked.
+    """
+    from calibcli.stats.measures.differences import influences_of, reach_of_maps
 
     maps = [as_transform(one) for one in recalibrators]
     plain = [one for one in maps if not isinstance(one, AtPlaces)]
     if len(plain) < len(maps) or not raw.total_rows:
-        return {}
+        return
     corners = np.concatenate([one.corners for one in recalibrators])
     first = plain[0] if len(plain) > 1 else np.asarray
-    return reach_of_maps(first, plain[-1], raw.score, corners=corners)
+    ranked = influences_of([name for name in RANKED if name in paired.names], *sides)
+    paired.reaches(reach_of_maps(first, plain[-1], raw.score, corners=corners, ranked=ranked))
 
 
 def as_fitted(columns: Columns, artifact: AnyArtifact) -> Columns:

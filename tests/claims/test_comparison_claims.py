@@ -8,7 +8,13 @@ import pytest
 from scipy.special import expit, logit
 
 from calibcli.names import RANKED, ComparisonName, MeasureName
-from calibcli.stats.measures.differences import PAIRED, PairedSums, ranked_sums, reach_of_maps
+from calibcli.stats.measures.differences import (
+    PAIRED,
+    PairedSums,
+    influences_of,
+    ranked_sums,
+    reach_of_maps,
+)
 from calibcli.stats.measures.discrimination import Influence
 from calibcli.stats.measures.scores import NO_MORE_EXTREME
 from calibcli.stats.table import ScoreTable, Weighing
@@ -122,6 +128,38 @@ def test_maps_of_one_score_are_compared_as_promised(times: int) -> None:
                 interval = sums.difference(measure, confidence=0.95).interval
                 missed[place] += interval.upper < true, interval.lower > true
         assert missed.max() <= most_misses(times, 0.025)
+
+
+@pytest.mark.parametrize("times", [20, pytest.param(1_000, marks=pytest.mark.slow)])
+def test_maps_that_rank_a_score_apart_that_few_rows_have_are_compared_as_promised(times: int) -> None:
+    """Where no row shows that score, as in six tables of ten, both have the same ranks."""
+
+    def moved(score: np.ndarray) -> np.ndarray:
+        return np.where(score > 0.9, 0.02, score)
+
+    def drawn(rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        score = np.where(rng.random(rows) < 0.005, 0.95, rng.choice([0.1, 0.3, 0.5, 0.7], rows))
+        return score, rng.random(rows) < score
+
+    rng, missed, truth = generator_of("maps", "ranks"), np.zeros((len(RANKED), 2)), {}
+    score, label = drawn(1_000_000, rng)
+    for name in RANKED:
+        sides = [Influence.of(name, ScoreTable.from_rows(one, label)) for one in (score, moved(score))]
+        values = [
+            side.of_rows(one, label).mean() for side, one in zip(sides, (score, moved(score)), strict=True)
+        ]
+        truth[name] = values[1] - values[0]
+    for _ in range(times):
+        score, label = drawn(100, rng)
+        tables = ScoreTable.from_rows(score, label), ScoreTable.from_rows(moved(score), label)
+        ranked = ranked_sums(RANKED, *tables)
+        ranked.add((score, label), (moved(score), label))
+        reach = reach_of_maps(np.asarray, moved, score, ranked=influences_of(RANKED, *tables))
+        ranked.sums.reaches({name: reach[name] for name in RANKED})
+        for place, name in enumerate(RANKED):
+            low, high = ranked.sums.difference(name, confidence=0.95).interval.ends
+            missed[place] += high < truth[name], low > truth[name]
+    assert missed.max() <= most_misses(times, 0.025)
 
 
 def ranked_world(kind: str, rows: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:

@@ -395,9 +395,16 @@ def ranked_sums(
     names: Sequence[MeasureName], first: Table, second: Table, *, same_labels: bool = True
 ) -> "RankedSums | None":
     """Return nothing yet of how areas of two scores differ; None where a table leaves no interval."""
-    found = {name: (Influence.of(name, first), Influence.of(name, second)) for name in names}
-    pairs = {name: (one, two) for name, (one, two) in found.items() if one is not None and two is not None}
+    pairs = influences_of(names, first, second)
     return RankedSums(pairs, same_labels=same_labels) if pairs else None
+
+
+def influences_of(
+    names: Sequence[MeasureName], first: Table, second: Table
+) -> dict[MeasureName, tuple[Influence, Influence]]:
+    """Return what rows add to each area by either score, where both tables leave it an interval."""
+    found = {name: (Influence.of(name, first), Influence.of(name, second)) for name in names}
+    return {name: (one, two) for name, (one, two) in found.items() if one is not None and two is not None}
 
 
 class RankedSums:
@@ -425,15 +432,6 @@ class RankedSums:
         }
         self.sums.add_losses(added, weighing, worst=dict.fromkeys(added, (0.0, 0.0)))
 
-    def reaches(self, first: Floats, second: Floats) -> None:
-        """Note that the two scores of a row are always such a pair: two maps of one score."""
-        for name, (one, two) in self._pairs.items():
-            apart = [
-                two.of_rows(second, label) - one.of_rows(first, label)
-                for label in (np.zeros(first.size, np.bool_), np.ones(first.size, np.bool_))
-            ]
-            self.sums.reach[name] = min(float(np.min(apart)), 0.0), max(float(np.max(apart)), 0.0)
-
 
 def worst_of_scores(first: Floats, second: Floats) -> dict[Compared, tuple[float, float]]:
     """Return the largest losses that rows with these scores can have."""
@@ -442,17 +440,24 @@ def worst_of_scores(first: Floats, second: Floats) -> dict[Compared, tuple[float
 
 
 def reach_of_maps(
-    first: Map, second: Map, scores: Floats, *, corners: Floats | tuple[()] = ()
+    first: Map,
+    second: Map,
+    scores: Floats,
+    *,
+    corners: Floats | tuple[()] = (),
+    ranked: Mapping[MeasureName, tuple[Influence, Influence]] | None = None,
 ) -> dict[Compared, tuple[float, float]]:
     """Return the least and the largest difference of losses that two maps of one score can have.
 
     A row whose two scores are maps of one has no pair of losses that the maps do not have. Squared errors
-    are looked at over [0, 1], log losses as near to its ends as these scores: at scores on a grid, at these
-    scores, and at the corners of the maps.
+    and ranks are looked at over [0, 1], log losses as near to its ends as these scores: at scores on a grid,
+    at these scores, and at the corners of the maps.
     """
     found: dict[Compared, tuple[float, float]] = {}
+    ranked = ranked or {}
     least = min(float(scores.min()), 1.0 - float(scores.max()))
-    for name, low in ((MeasureName.BRIER, 0.0), (MeasureName.LOG_LOSS, least)):
+    for name in (*PAIRED, *ranked):
+        low = least if name is MeasureName.LOG_LOSS else 0.0
         # Where no score is 0 or 1, rounding makes none 1.
         high = min(1.0 - low, math.nextafter(1.0, 0.0)) if low else 1.0
         at = np.concatenate((np.linspace(low, high, _POINTS), scores, corners))
@@ -461,7 +466,11 @@ def reach_of_maps(
         ends = [0.0, 0.0]
         for label in (np.zeros(at.size, np.bool_), np.ones(at.size, np.bool_)):
             with np.errstate(invalid="ignore"):
-                apart = losses_of_rows(name, other, label) - losses_of_rows(name, one, label)
+                if name in ranked:
+                    before, after = ranked[name]
+                    apart = after.of_rows(other, label) - before.of_rows(one, label)
+                else:
+                    apart = losses_of_rows(name, other, label) - losses_of_rows(name, one, label)
             if np.isnan(apart).any():
                 # Both are infinite there.
                 ends = [-math.inf, math.inf]

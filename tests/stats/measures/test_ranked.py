@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from calibcli.names import RANKED, MeasureName
 from calibcli.stats.measures import measure_named
-from calibcli.stats.measures.differences import Difference, PairedSums, ranked_sums
+from calibcli.stats.measures.differences import (
+    Difference,
+    PairedSums,
+    influences_of,
+    ranked_sums,
+    reach_of_maps,
+)
 from calibcli.stats.measures.if_calibrated import Settings
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, binned
@@ -135,5 +141,6 @@ def test_maps_of_one_score_cannot_be_farther_apart() -> None:
     ranked = ranked_sums(RANKED, *tables)
     assert ranked is not None
     ranked.add((score, label), (score**2, label))
-    ranked.reaches(score, score**2)
+    reach = reach_of_maps(np.asarray, np.square, score, ranked=influences_of(RANKED, *tables))
+    ranked.sums.reaches({name: reach[name] for name in RANKED})
     assert [ends(ranked.sums.difference(name, confidence=0.95)) for name in RANKED] == [(0.0, 0.0)] * 3
