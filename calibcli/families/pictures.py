@@ -11,8 +11,8 @@ class PictureFacts(NamedTuple):
     Args:
         title: What a page of diagrams calls it.
         reading: How it is read.
-        made: The module of `commands/pictures` and its function that read for it.
         figure: The module of `show/figures` and its function that draw it.
+        made: The module of `commands/pictures` and its function that read for it.
         logit: Whether scores may be laid out by log-odds.
         bins: Whether bins change it.
         several: Whether it shows several scores, or the groups of `--by`, as well as one.
@@ -20,8 +20,8 @@ class PictureFacts(NamedTuple):
 
     title: str
     reading: str
-    made: str
     figure: str
+    made: str = "of_tables.diagram_of_tables"
     logit: bool = True
     bins: bool = True
     several: bool = False
@@ -37,8 +37,8 @@ class PlotKind(Known):
         PictureFacts(
             "Reliability without bins",
             "Observed rate against score: above the diagonal scores are too low, below it too high.",
-            "reliability.reliability_diagram",
             "reliability.reliability_figure",
+            "reliability.reliability_diagram",
             bins=False,
         ),
     )
@@ -47,8 +47,8 @@ class PlotKind(Known):
         PictureFacts(
             "Reliability by bins",
             "Observed rate of each bin against its mean score; if calibrated, near the diagonal.",
-            "reliability.reliability_diagram",
             "reliability.reliability_figure",
+            "reliability.reliability_diagram",
         ),
     )
     ISOTONIC = (
@@ -57,7 +57,6 @@ class PlotKind(Known):
             "Isotonic reliability (CORP)",
             "The best rising curve through the labels: above the diagonal scores are too low, "
             "below it too high.",
-            "of_tables.diagram_of_tables",
             "isotonic.isotonic_figure",
             bins=False,
             several=True,
@@ -69,7 +68,6 @@ class PlotKind(Known):
             "Cumulative differences",
             "Running sum of label less score, low scores first: scores are too low where it rises, "
             "too high where it falls.",
-            "of_tables.diagram_of_tables",
             "cumulative.cumulative_figure",
             bins=False,
             logit=False,
@@ -80,8 +78,8 @@ class PlotKind(Known):
         PictureFacts(
             "The recalibration map",
             "The recalibrated probability of each score.",
-            "map.map_diagram",
             "map.map_figure",
+            "map.map_diagram",
         ),
     )
     RESIDUAL = (
@@ -89,8 +87,8 @@ class PlotKind(Known):
         PictureFacts(
             "Residuals",
             "Observed less predicted: above 0 scores are too low, below it too high.",
-            "reliability.residual_diagram",
             "reliability.residual_figure",
+            "reliability.residual_diagram",
         ),
     )
     MURPHY = (
@@ -98,7 +96,6 @@ class PlotKind(Known):
         PictureFacts(
             "Murphy curve",
             "Mean elementary score at every threshold; lower is better.",
-            "of_tables.diagram_of_tables",
             "lines.murphy_figure",
             bins=False,
             several=True,
@@ -110,8 +107,8 @@ class PlotKind(Known):
             "Miscalibration and discrimination",
             "Each score by what recalibration would save (across) and what it tells apart (up): further left "
             "and further up is better.",
-            "of_tables.mcb_dsc_diagram",
             "mcb_dsc.mcb_dsc_figure",
+            "of_tables.mcb_dsc_diagram",
             bins=False,
             logit=False,
             several=True,
@@ -123,7 +120,6 @@ class PlotKind(Known):
             "Risk and coverage",
             "Share of label 0 among the rows with the highest scores, against how many are kept; lower is "
             "better.",
-            "of_tables.diagram_of_tables",
             "lines.risk_coverage_figure",
             bins=False,
             logit=False,
@@ -135,7 +131,6 @@ class PlotKind(Known):
         PictureFacts(
             "Decision curve",
             "Net benefit of acting from a threshold on, against acting on all rows or on none.",
-            "of_tables.diagram_of_tables",
             "lines.decision_figure",
             bins=False,
             several=True,
@@ -147,7 +142,6 @@ class PlotKind(Known):
             "Calibration plot of a prediction model",
             "Observed rate against score, with the numbers that papers report: above the diagonal scores are "
             "too low, below it too high.",
-            "of_tables.diagram_of_tables",
             "clinical.clinical_figure",
             bins=False,
             several=True,
@@ -158,8 +152,8 @@ class PlotKind(Known):
         PictureFacts(
             "Scores side by side",
             "The same rows by each score, on the same axes.",
-            "reliability.compare_diagram",
             "reliability.reliability_figure",
+            "reliability.compare_diagram",
         ),
     )
     CLASSES = (
@@ -167,8 +161,8 @@ class PlotKind(Known):
         PictureFacts(
             "Classes, the worst first",
             "One panel a class, on the same axes.",
-            "reliability.classes_diagram",
             "reliability.reliability_figure",
+            "reliability.classes_diagram",
         ),
     )
     GROUPS = (
@@ -176,8 +170,8 @@ class PlotKind(Known):
         PictureFacts(
             "Groups side by side",
             "One panel a group, on the same axes.",
-            "reliability.groups_diagram",
             "reliability.reliability_figure",
+            "reliability.groups_diagram",
         ),
     )
     TREND = (
@@ -185,8 +179,8 @@ class PlotKind(Known):
         PictureFacts(
             "Groups in their order",
             "Observed rate less mean score of each group: above 0 scores are too low, below it too high.",
-            "over_time.trend_diagram",
             "trend.trend_figure",
+            "over_time.trend_diagram",
             bins=False,
             logit=False,
         ),
@@ -197,8 +191,8 @@ class PlotKind(Known):
             "Segments",
             "Mean score less observed rate of every segment against its rows: above 0 scores are too high, "
             "below it too low.",
-            "segments.segments_diagram",
             "segments.points_figure",
+            "segments.segments_diagram",
             bins=False,
             logit=False,
         ),
@@ -209,8 +203,8 @@ class PlotKind(Known):
             "Segments of two columns",
             "Mean score less observed rate of every pair of values: above 0 scores are too high, below it "
             "too low.",
-            "segments.segments_diagram",
             "segments.cells_figure",
+            "segments.segments_diagram",
             bins=False,
             logit=False,
         ),
@@ -220,8 +214,8 @@ class PlotKind(Known):
         PictureFacts(
             "A gate over time",
             "Evidence and bounds of a gate as rows came in.",
-            "over_time.monitor_diagram",
             "monitor.monitor_figure",
+            "over_time.monitor_diagram",
             logit=False,
         ),
     )
