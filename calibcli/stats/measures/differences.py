@@ -456,27 +456,27 @@ def reach_of_maps(
     found: dict[Compared, tuple[float, float]] = {}
     ranked = ranked or {}
     least = min(float(scores.min()), 1.0 - float(scores.max()))
-    for name in (*PAIRED, *ranked):
-        low = least if name is MeasureName.LOG_LOSS else 0.0
+    for low, names in ((0.0, (MeasureName.BRIER, *ranked)), (least, (MeasureName.LOG_LOSS,))):
         # Where no score is 0 or 1, rounding makes none 1.
         high = min(1.0 - low, math.nextafter(1.0, 0.0)) if low else 1.0
         at = np.concatenate((np.linspace(low, high, _POINTS), scores, corners))
         at = at[(at >= low) & (at <= high)]
         one, other = first(at), second(at)
-        ends = [0.0, 0.0]
-        for label in (np.zeros(at.size, np.bool_), np.ones(at.size, np.bool_)):
-            with np.errstate(invalid="ignore"):
+        for name in names:
+            ends = [0.0, 0.0]
+            for label in (np.zeros(at.size, np.bool_), np.ones(at.size, np.bool_)):
                 if name in ranked:
                     before, after = ranked[name]
                     apart = after.of_rows(other, label) - before.of_rows(one, label)
                 else:
-                    apart = losses_of_rows(name, other, label) - losses_of_rows(name, one, label)
-            if np.isnan(apart).any():
-                # Both are infinite there.
-                ends = [-math.inf, math.inf]
-                break
-            ends = [min(ends[0], float(apart.min())), max(ends[1], float(apart.max()))]
-        found[name] = ends[0], ends[1]
+                    with np.errstate(invalid="ignore"):
+                        apart = losses_of_rows(name, other, label) - losses_of_rows(name, one, label)
+                if np.isnan(apart).any():
+                    # Both are infinite there.
+                    ends = [-math.inf, math.inf]
+                    break
+                ends = [min(ends[0], float(apart.min())), max(ends[1], float(apart.max()))]
+            found[name] = ends[0], ends[1]
     return found
 
 
