@@ -470,14 +470,21 @@ def inspect_columns(
     partitions = tuple(dict.fromkeys(name for name, _ in first.partitions if folded(name) not in own))
     repair: str | None = ""
     roles = _roles(Header(header, first.shown, partitions), named)
-    probs, roles, of_two = _score_or_classes(first, header, roles, named)
+    small = _is_small(fragments)
+    probs, roles, of_two = _score_or_classes(
+        first,
+        header,
+        roles,
+        named,
+        lambda columns: _contents(path, columns, input_format)[1] if small else "",
+    )
     by_name = {name: role for role, name in roles.items()}
     if NEW_COLUMN in header and "score" in roles and named.score is None:
         # What `apply` wrote is looked at next, and not once more what it was made of.
         roles = {**roles, "score": NEW_COLUMN}
     facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header):,}")]
     facts += [("found", note) for note in found.notes()]
-    labelled = "label" in roles and _is_small(fragments)
+    labelled = "label" in roles and small
     of_score = labelled and not probs and "score" in roles
     more: Facts = []
     if of_score:
@@ -507,7 +514,7 @@ def inspect_columns(
     following = None if repair is None else f"calibcli measure {file_word(path)} {words}{repair}"
     stuck = "" if refused or not of_score or named.score is not None else roles["score"]
     following = following or _of_another_score(path, Header(header, first.shown), stuck, input_format)
-    if following is not None and repair == "" and _is_small(fragments):
+    if following is not None and repair == "" and small:
         by, models = _of_models(path, header, roles, input_format, words)
         following, facts = f"{following}{by}", [*facts, *models]
     return InspectReport(path, first.format.value, tuple(facts), columns, following)
@@ -531,17 +538,26 @@ def _contents_of_classes(
 
 
 def _score_or_classes(
-    first: Fragment, header: tuple[str, ...], roles: dict[str, str], named: Columns
+    first: Fragment,
+    header: tuple[str, ...],
+    roles: dict[str, str],
+    named: Columns,
+    needed: Callable[[Columns], str | None],
 ) -> tuple[tuple[str, ...], dict[str, str], Facts]:
     """Return the columns of classes, if these are looked at, what the others are, and what is said of it.
 
     Of two classes one column is the score, where none looks like it.
+
+    Args:
+        needed: What `measure` needs to be told of columns, None where it takes other ones.
     """
     if named.score is not None:
         return (), roles, []
-    probs = guessed_classes(first, header)
-    if probs and "score" in roles and dict(kinds_as_read(first, header)).get(roles["score"]) in _TEXTS:
-        # The class that was predicted, beside the probabilities of all.
+    probs, score = guessed_classes(first, header), roles.get("score")
+    if probs and score is not None and score not in probs:
+        # Texts are the class that was predicted, beside the probabilities of all.
+        if dict(kinds_as_read(first, header)).get(score) not in _TEXTS and not _name(roles, probs, needed):
+            return (), roles, []
         roles = {role: name for role, name in roles.items() if role != "score"}
     one = None if "score" in roles else one_of_two(first, probs)
     if one is None:
@@ -549,6 +565,16 @@ def _score_or_classes(
     both = f"{asking_for(probs)} looks at the larger of both in each row"
     note = f"of two classes the probability of one is enough; {both}"
     return (), {**roles, "score": one}, [("note", note)]
+
+
+def _name(roles: dict[str, str], probs: tuple[str, ...], needed: Callable[[Columns], str | None]) -> bool:
+    """Return whether labels are names of classes: 0 and 1 beside a score say which came true."""
+    label = roles.get("label")
+    of_score = "" if label is None else needed(Columns(roles["score"], label))
+    if of_score is not None and "--positive" not in of_score:
+        return False
+    several = SeveralClasses(shlex.split(asking_for(probs))[1])
+    return needed(Columns(None, label, several=several)) is not None
 
 
 def _header_of(fragment: Fragment) -> tuple[tuple[str, ...], str | None, InputProblem | None]:

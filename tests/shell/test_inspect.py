@@ -443,3 +443,24 @@ def test_inspect_offers_no_scale_for_points_but_another_column(run: Run, tmp_pat
     assert run(*shlex.split(following)[2:], code=0).out.endswith("-s pd -y y\n")
     in_csv(path, {"score": [600, 710, 655] * 40, "y": [0, 1, 0] * 40})
     assert "next" not in run("inspect", path, code=0).out
+
+
+@pytest.mark.parametrize(
+    ("label", "points", "wanted"),
+    [
+        ([0, 1, 1, 0], 1.0, "-s prob -y label"),
+        ([0, 1, 1, 0], 100.0, "-s prob -y label --scale percent"),
+        (["no", "yes", "yes", "no"], 1.0, "-s prob -y label --positive yes"),
+        (["b", "c", "c", "a"], 1.0, "--probs 'logit_*' -y label --scale logit"),
+    ],
+)
+def test_labels_tell_a_score_from_the_classes_beside_it(
+    run: Run, tmp_path: Path, label: list[object], points: float, wanted: str
+) -> None:
+    """Classes were tried and the score was offered: with what they need, or to be refused."""
+    logits = {f"logit_{name}": np.array([1.5, -2.0, 0.3, -0.7]) + k for k, name in enumerate("abc")}
+    score = np.array([0.1, 0.9, 0.8, 0.2]) * points
+    path = in_csv(tmp_path / "rows.csv", {"prob": score, **logits, "label": np.array(label)})
+    shown = run("inspect", path, "--json", code=0).document["suggestion"]
+    assert shown == f"calibcli measure {path} {wanted}"
+    run(*shlex.split(shown)[1:], code=0)
