@@ -244,7 +244,9 @@ def least_rise_and_fall(table: Table, *, delta: float) -> tuple[float, float]:
     """Return by how much labels are at least above scores, and below, on average at these; 0 if unknown."""
     # A mean within its spread has an interval around 0, whose ends are dear where they are found by bets. Of
     # rare events more than announced spread more than the scores say, and show a rise all the same.
-    scatter = table.weight_sq * table.score * (1.0 - table.score)
+    scatter = open_variance(table)
+    if table.weighted:
+        scatter = table.weight_sq * table.score * (1.0 - table.score)
     spread = math.sqrt(min(float(squared_residuals(table).sum()), float(scatter.sum())))
     if abs(float(residuals(table).sum())) <= -normal_quantile(0.5 * delta) * spread:
         return 0.0, 0.0

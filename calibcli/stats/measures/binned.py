@@ -97,7 +97,7 @@ def mean_noise(table: Table, sums: BinnedTable) -> float:
     if sums.bins.binning is Binning.ATOMS and not table.weighted:
         noise = sums.weight * mean_absolute_deviation(sums.weight, np.clip(table.score, 0.0, 1.0))
         return float(noise.sum()) / sums.total
-    return float(np.sqrt(segment_sums(table.weight_sq, sums.starts)).sum()) / (2.0 * sums.total)
+    return float(np.sqrt(sums.weight_sq).sum()) / (2.0 * sums.total)
 
 
 # Numbers and words by name.

@@ -6,6 +6,7 @@ neighbouring distinct scores and never split ties.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -155,7 +156,13 @@ def bins_of(binning: Binning, count: int, *, table: Table) -> Bins:
         return ATOMS
     if binning is Binning.EQUAL_MASS:
         return Bins(binning, equal_mass_edges(table, count))
-    return Bins(binning, equal_width_edges(count))
+    return _equal_width(count)
+
+
+# The same for every table of many.
+@lru_cache(maxsize=4)
+def _equal_width(count: int) -> Bins:
+    return Bins(Binning.EQUAL_WIDTH, equal_width_edges(count))
 
 
 def bin_index(edges: Floats, score: Floats) -> Integers:

@@ -14,7 +14,7 @@ from calibcli.stats.table import ONCE, Booleans, Floats, Indices, Integers, Scor
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import BinnedTable, Bins, bin_index
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.running import Parts, distinct_at_least
+from calibcli.stats.table.running import Parts, spread_of
 from calibcli.stats.table.sliced import COARSE_CELLS, KeyedSums, RunningSlices, coarse_cell
 from calibcli.stats.table.value_cells import ValueSums, worst_log_loss
 from calibcli.values import dataclass, field
@@ -87,10 +87,10 @@ class ClassCells:
     ) -> tuple[Indices, Indices]:
         """Add those of some classes, from the first of them on."""
         slots, classes = self._slots, probability.shape[1]
-        slot = slots.of_code[cells.cell_of(probability.reshape(-1))].reshape(probability.shape)
+        slot = slots.of_code.take(cells.cell_of(probability.reshape(-1))).reshape(probability.shape)
         own = np.flatnonzero((first <= label) & (label < first + classes))
         slot[own, label[own] - first] = slots.nowhere
-        whole = cells.distances(probability, slots.edge[slot]).astype(np.int64)
+        whole = cells.whole_distances(probability, slots.edge.take(slot))
         times: int | Integers = 1
         if counts is not None:
             whole *= counts[:, None]
@@ -157,6 +157,21 @@ def _spared(limit: int) -> int:
     only grows with the rows, neither their order nor their cut changes whether a limit is passed.
     """
     return min(COARSE_CELLS, limit // 10)
+
+
+# Marks of scores that are looked at together: they fit the processor's cache.
+_MARKS = 1 << 22
+
+
+def _distinct_at_least(blocks: Sequence[Floats], *, bits: int) -> list[int]:
+    """Return how many distinct scores there certainly are of each class, without sorting them."""
+    marks = np.zeros((blocks[0].shape[1], 1 << bits), np.bool_)
+    first = np.arange(len(marks), dtype=np.uint64) << np.uint64(bits)
+    for block in blocks:
+        spread = spread_of(block, bits)
+        spread += first
+        marks.reshape(-1)[spread] = True
+    return [int(np.count_nonzero(one)) for one in marks]
 
 
 class RunningClasses:
@@ -282,9 +297,17 @@ class RunningClasses:
         """Whether the rows that wait have more distinct scores than may be, found without sorting them."""
         if self._limit is None or not all(rows.weighing.is_once for rows in self._waiting):
             return False
-        most = self._most(self._limit)
-        waiting = [rows.probability for rows in self._waiting]
-        return self._waiting_scores > most and distinct_at_least(waiting, bits=25) > most
+        if self._waiting_scores <= self._most(self._limit):
+            return False
+        bits = (8 * sum(rows.label.size for rows in self._waiting)).bit_length()
+        step, free = max(1, _MARKS >> bits), _spared(self._limit)
+        found = free
+        for first in range(0, len(self._names), step):
+            some = [rows.probability[:, first : first + step] for rows in self._waiting]
+            found += sum(max(distinct - free, 0) for distinct in _distinct_at_least(some, bits=bits))
+            if found > self._limit:
+                return True
+        return False
 
     def _become_grid(self) -> None:
         """Round all rows, and those to come, to the cells of coarse grids."""

@@ -9,14 +9,15 @@ import hashlib
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, wraps
+from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem
 from calibcli.stats.numerics import summed_products
-from calibcli.stats.table import Arrays, Booleans, Floats, Integers, ScoreTable, run_starts, sealed
-from calibcli.values import dataclass
+from calibcli.stats.table import Arrays, Booleans, Floats, Indices, Integers, ScoreTable, run_starts, sealed
+from calibcli.values import dataclass, fields
 
 CELLS = 720_720
 
@@ -41,19 +42,27 @@ CODES = _FIRST_HIGH + _PARTS + 1
 
 def cell_of(score: Floats) -> Integers:
     """Return the code of each score's cell; codes ascend with the score."""
-    return cell_and_edge(score)[0]
+    return _coded(score)[0]
 
 
 def cell_and_edge(score: Floats) -> tuple[Integers, Floats]:
     """Return the code of each score's cell, and what `upper_edge` says of it."""
+    code, edge, outer = _coded(score)
+    if outer.size:
+        edge[outer] = upper_edge(code[outer])
+    return code, edge
+
+
+def _coded(score: Floats) -> tuple[Integers, Floats, Indices]:
+    """Return the code of each score's cell, its edge among the equal ones, and which lie in no such cell."""
     nearest, edge = _nearest(score)
     code = nearest.astype(np.int64)
     code += _FIRST_MAIN - 2
-    if score.size and (nearest.min() <= 1.0 or nearest.max() == CELLS):
-        outer = np.flatnonzero((nearest <= 1.0) | (nearest == CELLS))
-        code[outer] = _outer_code(score[outer], low=nearest[outer] <= 1.0)
-        edge[outer] = upper_edge(code[outer])
-    return code, edge
+    if not (score.size and (nearest.min() <= 1.0 or nearest.max() == CELLS)):
+        return code, edge, np.zeros(0, np.intp)
+    outer = np.flatnonzero((nearest <= 1.0) | (nearest == CELLS))
+    code[outer] = _outer_code(score[outer], low=nearest[outer] <= 1.0)
+    return code, edge, outer
 
 
 def _nearest(score: Floats) -> tuple[Floats, Floats]:
@@ -232,6 +241,27 @@ UNIT = float(1 << 52)
 MOST_ROWS_IN_A_CELL = 1_000_000_000
 
 
+def _of_entries(work: Callable[[Any], Floats]) -> Callable[[Any], Floats]:
+    """Return the work on every entry, done once for a grid table: for all that were cut from one together."""
+    name = work.__name__
+
+    @wraps(work)
+    def found(table: "Table") -> Floats:
+        if isinstance(table, ScoreTable):
+            return work(table)
+        known: dict[str, Any] = vars(table)
+        if name not in known:
+            whole, near = known.get(_CUT_FROM, (None, None))
+            known[name] = sealed(work(table)) if whole is None else found(whole)[near]
+        return cast("Floats", known[name])
+
+    return found
+
+
+# Where a table that was cut from another keeps which one, and from where to where.
+_CUT_FROM = "cut from"
+
+
 # Without slots, so that the means are computed once; pickles hold the columns alone.
 @dataclass(frozen=True, eq=False)
 class GridTable(Arrays):
@@ -256,6 +286,18 @@ class GridTable(Arrays):
         if self.below_positive[many].any() or self.below_negative[many].any():
             msg = f"more than {MOST_ROWS_IN_A_CELL:,} rows have nearly the same score"
             raise InputProblem(msg, "pass --exact, or measure the input in parts")
+
+    def cut(self, starts: Integers) -> list[Self]:
+        """Return the tables of the entries between consecutive starts, one after the other."""
+        names, parts = [one.name for one in fields(self)], []
+        for near in map(slice, starts[:-1].tolist(), starts[1:].tolist()):
+            # What was checked of the whole holds for its parts, and its columns are private already.
+            part = object.__new__(type(self))
+            vars(part).update(
+                {name: getattr(self, name)[near] for name in names}, **{_CUT_FROM: (self, near)}
+            )
+            parts.append(part)
+        return parts
 
     @property
     def columns(self) -> tuple[Integers, ...]:
@@ -288,13 +330,15 @@ class GridTable(Arrays):
         """Whether rows carry importance weights: a grid table never does."""
         return False
 
-    @cached_property
+    @property
+    @_of_entries
     def weight(self) -> Floats:
-        return sealed(self.rows.astype(np.float64))
+        return self.rows.astype(np.float64)
 
-    @cached_property
+    @property
+    @_of_entries
     def positive(self) -> Floats:
-        return sealed(self.positive_rows.astype(np.float64))
+        return self.positive_rows.astype(np.float64)
 
     @property
     def weight_sq(self) -> Floats:
@@ -304,52 +348,41 @@ class GridTable(Arrays):
     def positive_sq(self) -> Floats:
         return self.positive
 
-    @cached_property
+    @property
+    @_of_entries
     def edge(self) -> Floats:
         """Upper edge of each cell, from which distances are summed."""
-        return sealed(upper_edge(self.code))
+        return upper_edge(self.code)
 
     @property
     def upper(self) -> Floats:
         """What decides the bin of a cell: its upper edge."""
         return self.edge
 
-    @cached_property
+    @property
+    @_of_entries
     def score(self) -> Floats:
         """Mean score of each cell."""
         return self._mean(self.below_positive + self.below_negative, self.rows)
 
-    @cached_property
+    @property
+    @_of_entries
     def score_of_positive(self) -> Floats:
         return self._mean(self.below_positive, self.positive_rows)
 
-    @cached_property
+    @property
+    @_of_entries
     def score_of_negative(self) -> Floats:
         return self._mean(self.below_negative, self.rows - self.positive_rows)
 
     def _mean(self, below: Integers, rows: Integers) -> Floats:
-        return sealed(mean_below(self.edge, below, rows))
+        return mean_below(self.edge, below, rows)
 
 
 Table = ScoreTable | GridTable
 
 
-def _once(work: Callable[[Table], Floats]) -> Callable[[Table], Floats]:
-    """Return the work, done once for each grid table."""
-
-    @wraps(work)
-    def found(table: Table) -> Floats:
-        if isinstance(table, ScoreTable):
-            return work(table)
-        known: dict[str, Floats] = vars(table)
-        if work.__name__ not in known:
-            known[work.__name__] = sealed(work(table))
-        return known[work.__name__]
-
-    return found
-
-
-@_once
+@_of_entries
 def residuals(table: Table) -> Floats:
     """Return the weighted sum of label - score at each entry, shape (n_entries,)."""
     ones = 1.0 - table.score_of_positive
@@ -396,7 +429,7 @@ def hidden_share(table: Table, one: Floats, other: Floats) -> float:
     return summed_products(one[apart], other[apart]) / max(float(one.sum()) * float(other.sum()), 1.0)
 
 
-@_once
+@_of_entries
 def squared_residuals(table: Table) -> Floats:
     """Return the sum of squared weight times (label - score)^2 at each entry, shape (n_entries,)."""
     ones = 1.0 - table.score_of_positive
@@ -408,7 +441,7 @@ def squared_residuals(table: Table) -> Floats:
     return ones
 
 
-@_once
+@_of_entries
 def open_variance(table: Table) -> Floats:
     """Return the weighted sum of f (1 - f) at each entry, shape (n_entries,): how much labels leave open."""
     variance = table.weight * table.score
@@ -416,7 +449,7 @@ def open_variance(table: Table) -> Floats:
     return variance
 
 
-@_once
+@_of_entries
 def sums_of_scores(table: Table) -> Floats:
     """Return the weighted sum of scores at each entry, shape (n_entries,)."""
     total = table.weight - table.positive
@@ -507,6 +540,18 @@ def distances(score: Floats, edge: Floats) -> Floats:
     edge -= score
     edge *= UNIT
     return np.rint(edge, out=edge)
+
+
+def whole_distances(score: Floats, edge: Floats) -> Integers:
+    """Return the same as whole numbers, which are the last bits of 1 and a distance, where the edges were."""
+    edge -= score
+    edge += 1.0
+    whole = edge.view(np.int64)
+    whole -= _ONE
+    return whole
+
+
+_ONE = np.float64(1.0).view(np.int64)
 
 
 def mean_below(edge: Floats, below: Integers, rows: Integers) -> Floats:

@@ -5,6 +5,7 @@ from operator import attrgetter
 from typing import Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from calibcli.errors import InputProblem
 from calibcli.names import EXACT_LIMIT
@@ -263,14 +264,19 @@ class RunningTable:
         self.become_grid()
 
 
-def distinct_at_least(scores: Sequence[Floats], *, bits: int = _MARKS_BITS) -> int:
+def distinct_at_least(scores: Sequence[Floats]) -> int:
     """Return a number of distinct scores that there certainly are, without sorting them."""
-    marks = np.zeros(1 << bits, np.bool_)
-    for batch in (one.reshape(-1) for one in scores):
+    marks = np.zeros(1 << _MARKS_BITS, np.bool_)
+    for batch in scores:
         for start in range(0, batch.size, _CHUNK_ROWS):
-            # Adding 0 takes the sign off -0.0.
-            spread = (batch[start : start + _CHUNK_ROWS] + 0.0).view(np.uint64)
-            spread *= SPREAD
-            spread >>= np.uint64(64 - bits)
-            marks[spread] = True
+            marks[spread_of(batch[start : start + _CHUNK_ROWS], _MARKS_BITS)] = True
     return int(np.count_nonzero(marks))
+
+
+def spread_of(score: Floats, bits: int) -> npt.NDArray[np.uint64]:
+    """Return a number of so many bits for each score: of equal ones the same, of others mostly another."""
+    # Adding 0 takes the sign off -0.0.
+    spread = (score + 0.0).view(np.uint64)
+    spread *= SPREAD
+    spread >>= np.uint64(64 - bits)
+    return spread

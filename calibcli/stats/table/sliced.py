@@ -10,7 +10,7 @@ import numpy.typing as npt
 from calibcli.errors import InputProblem, TooManyCells
 from calibcli.names import EXACT_LIMIT
 from calibcli.stats.numerics import Booleans, Floats, Indices, Integers
-from calibcli.stats.table import ONCE, ScoreTable, Weighing, WeightColumns, run_sums, sealed
+from calibcli.stats.table import ONCE, ScoreTable, Weighing, WeightColumns, run_sums
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.grid import GridTable, Table
 from calibcli.stats.table.running import Parts
@@ -290,11 +290,12 @@ class RunningSlices:
     def tables(self) -> dict[Name, Table]:
         """Return the table of every part that has rows, in the order of their names."""
         whole = self._whole()
-        tables: dict[Name, Table] = {}
-        for name, place in sorted(zip(self.registry.names, range(len(self.registry)), strict=True)):
-            if (part := whole.of(place)).whole[0].sum() > 0:
-                tables[name] = _grid_table(part) if self._grid else _exact_table(part)
-        return tables
+        named = sorted(zip(self.registry.names, range(len(self.registry)), strict=True))
+        if self._grid:
+            parts = _grid_tables(whole.occupied(), len(named))
+            return {name: parts[place] for name, place in named if parts[place].distinct}
+        found = ((name, whole.of(place)) for name, place in named)
+        return {name: _exact_table(part) for name, part in found if part.whole[0].sum() > 0}
 
     def _take(self, part: KeyedSums, *, exact: bool) -> None:
         self._parts.add(_in_cells(part) if exact and self._grid else part)
@@ -331,7 +332,7 @@ def _in_cells(exact: KeyedSums) -> KeyedSums:
     score = exact.point.view(np.float64)
     code, edge = coarse_cell(*cells.cell_and_edge(score))
     rows, positive = exact.whole
-    distance = cells.distances(score, edge).astype(np.int64)
+    distance = cells.whole_distances(score, edge)
     return KeyedSums(exact.part, code, (rows, positive, distance * positive, distance * (rows - positive)))
 
 
@@ -353,6 +354,7 @@ def _exact_table(part: KeyedSums) -> ScoreTable:
     return ScoreTable(score[some], rows[some], positive[some])
 
 
-def _grid_table(part: KeyedSums) -> CoarseGrid:
-    some = part.whole[0] > 0
-    return CoarseGrid(*(sealed(column[some]) for column in (part.point, *part.whole)))
+def _grid_tables(whole: KeyedSums, count: int) -> list[CoarseGrid]:
+    """Return the tables of so many parts."""
+    together = CoarseGrid(whole.point, *whole.whole)
+    return together.cut(np.searchsorted(whole.part, np.arange(count + 1)))

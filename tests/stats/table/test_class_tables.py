@@ -28,6 +28,7 @@ def test_tables_are_those_of_the_columns(data: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(class_tables, "_WAITING", data.draw(st.sampled_from([0, 20, 1 << 20])))
         patch.setattr(class_tables, "_MOST_WAITING", 1 << 20)
+        patch.setattr(class_tables, "_MARKS", data.draw(st.sampled_from([1, 1 << 22])))
         whole, part = RunningClasses(NAMES, limit), RunningClasses(NAMES, limit)
         for some in np.array_split(np.arange(count), data.draw(st.integers(1, 5))):
             part.add_rows(probability[some], label[some], Weighing(counts).of(some))
@@ -54,6 +55,17 @@ def test_tables_are_those_of_the_columns(data: Any) -> None:
     for name, table in expected.items():
         assert found[name].total_rows == table.total_rows
         assert found[name].total_positive_rows == table.total_positive_rows
+
+
+@pytest.mark.parametrize("bits", [4, 10, 14])
+def test_marks_are_of_no_more_scores_than_there_are(bits: int) -> None:
+    """Of each class by itself; with many marks hardly fewer, and -0.0 is 0.0."""
+    rng = np.random.default_rng(0)
+    blocks = [np.round(rng.random((100, 3)), (1, 2, 9)[place]) * [1.0, 1.0, -0.0] for place in range(3)]
+    found = class_tables._distinct_at_least([block[:, 1:] for block in blocks], bits=bits)
+    there = [np.unique(column + 0.0).size for column in np.concatenate(blocks)[:, 1:].T]
+    assert all(0.9 * min(one, 1 << bits) <= some <= one for one, some in zip(there, found, strict=True))
+    assert found[1] == 1
 
 
 def test_weights_have_the_limit_of_one_score() -> None:

@@ -3,6 +3,7 @@
 import copy
 import pickle
 from fractions import Fraction
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -14,7 +15,15 @@ from calibcli.names import Binning
 from calibcli.stats.table import ScoreTable, merge_all
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges
-from calibcli.stats.table.grid import GridAccumulator, GridTable, grid_of
+from calibcli.stats.table.grid import (
+    GridAccumulator,
+    GridTable,
+    grid_of,
+    open_variance,
+    residuals,
+    squared_residuals,
+    sums_of_scores,
+)
 from score_rows import table_of
 
 ROWS = st.lists(st.tuples(st.floats(0.0, 1.0), st.booleans()), min_size=1, max_size=80)
@@ -96,6 +105,23 @@ def test_copies_of_a_grid_stay_read_only() -> None:
     assert grid != crowded(2, 100)
 
 
+@pytest.mark.parametrize("asked", ["part", "whole"])
+def test_tables_cut_from_one_are_as_if_made_alone(asked: str) -> None:
+    """What each entry has is the same to the last bit, whichever of them is asked for it first."""
+    whole = grid_of(crowded())
+    starts = np.array([0, 1, 1, 700, whole.distinct])
+    names = ("weight", "positive", "edge", "score", "score_of_positive", "score_of_negative")
+    works = (*map(attrgetter, names), residuals, squared_residuals, open_variance, sums_of_scores)
+    if asked == "whole":
+        assert all(work(whole).size == whole.distinct for work in works)
+    for part, start, stop in zip(whole.cut(starts), starts[:-1], starts[1:], strict=True):
+        alone = GridTable(*(column[start:stop] for column in whole.columns))
+        assert part == alone == pickle.loads(pickle.dumps(part))  # noqa: S301 - its own
+        assert all(np.array_equal(work(part), work(alone)) for work in works)
+        assert not any(column.flags.writeable for column in (*part.columns, part.score))
+        assert part.total_rows == alone.total_rows
+
+
 def test_counts_of_a_grid_are_its_weights() -> None:
     """A grid table never carries importance weights: its weight columns are counts."""
     table = crowded(3, 50)
@@ -172,6 +198,17 @@ def test_cell_contains_its_score(values: list[float]) -> None:
     assert np.all(score[inner] > cells.upper_edge(code[inner] - 1))
     for edge in cells.upper_edge(code):
         assert np.all(code[score <= edge] <= cells.cell_of(np.array([edge])))
+
+
+@given(values=scores)
+def test_codes_and_distances_are_found_in_two_ways(values: list[float]) -> None:
+    """With edges and without, as doubles and as whole numbers."""
+    score = np.array(values)
+    code, edge = cells.cell_and_edge(score)
+    assert np.array_equal(cells.cell_of(score), code)
+    assert np.array_equal(edge, cells.upper_edge(code))
+    apart = cells.distances(score, edge.copy())
+    assert np.array_equal(cells.whole_distances(score, edge), apart.astype(np.int64))
 
 
 @given(values=scores)
