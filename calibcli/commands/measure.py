@@ -355,12 +355,17 @@ def _clustered(report: MeasureReport, clusters: "Clusters") -> MeasureReport:
     )
 
 
+_OF_EQUAL_MASS = frozenset({MeasureName.ECE_EQUAL_MASS, MeasureName.ACE})
+
+
 def _settings(table: Table, bins: Bins, options: MeasureOptions, *, dependent: bool) -> Settings:
     sums = binned(table, bins)
     equal_mass: Partition = bins_of(Binning.EQUAL_MASS, options.bins or DEFAULT_BINS, table=table)
     calibrated = None
     if options.drawn and not (table.weighted or dependent):
-        equal_mass = binned(table, equal_mass)
+        # Once for both, where a measure has them too; drawn labels are seldom looked at.
+        if not _OF_EQUAL_MASS.isdisjoint(options.metrics.measures):
+            equal_mass = binned(table, equal_mass)
         calibrated = CalibratedDraws.of(table, sums, equal_mass, seed=options.seed)
     bounds = options.bounds and not dependent
     alone = VALUES_ALONE if options.brief and not options.metrics.selected else ()

@@ -103,7 +103,7 @@ def odd_area(table: Table) -> tuple[float, float | None] | None:
     if table.weighted or not 0 < ones < rows:
         return None
     error = _error_by_chance(table)
-    area = _Ranked.of(table.positive, table.weight - table.positive).area
+    area = _area(table.positive, table.weight - table.positive)[0]
     if 0.5 - area > max(_CLEARLY, _STANDARD_ERRORS * error):
         return area, None
     off = abs(float((table.positive - table.weight * table.score).sum())) / rows
@@ -111,6 +111,12 @@ def odd_area(table: Table) -> tuple[float, float | None] | None:
         return None
     right = _if_calibrated(table)[0]
     return None if right is None or right - area <= max(_FAR, _FAR_ERRORS * error) else (area, right)
+
+
+def _area(positive: Floats, negative: Floats) -> tuple[float, Floats]:
+    """Return the area, and the share of label 0 with less than each score, ties counting half."""
+    below = (np.cumsum(negative) - 0.5 * negative) / float(negative.sum())
+    return min(1.0, summed_products(positive, below) / float(positive.sum())), below
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,10 +139,9 @@ class _Ranked:
     @classmethod
     def of(cls, positive: Floats, negative: Floats) -> Self:
         """Rank rows; some have either label."""
-        below = (np.cumsum(negative) - 0.5 * negative) / float(negative.sum())
+        area, below = _area(positive, negative)
         reached = np.cumsum(positive)
         above = (float(reached[-1]) - reached + 0.5 * positive) / float(reached[-1])
-        area = min(1.0, summed_products(positive, below) / float(positive.sum()))
         return cls(positive, negative, below, above, area)
 
     def added(self, placed: Floats, share: float) -> Floats:
