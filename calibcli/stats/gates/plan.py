@@ -23,7 +23,7 @@ from calibcli.stats.gates.segments import SegmentGrowth, sizes_above, sizes_belo
 from calibcli.stats.measures.bias import error_shares, least_by_mean
 from calibcli.stats.measures.binned import each_of
 from calibcli.stats.measures.distance import dictionary, is_within
-from calibcli.stats.measures.l2 import lower_bound, upper_bound
+from calibcli.stats.measures.l2 import MOST_CHERNOFF_BINS, lower_bound, upper_bound
 from calibcli.stats.measures.segments import Crossed, Segments, columns_of, in_segment, joined, subset
 from calibcli.stats.measures.smooth_ece import norm_may_stray, stakes_for, weighed
 from calibcli.stats.numerics import crossing, stream
@@ -308,6 +308,11 @@ class Looks(Asked):
             return False
         if not simulated.ordered:
             return _so_many(self.gate, tables, wanted=last + 1)
+        others = _by_other_bounds(tables)
+        last -= int(_one_by_one(self.gate, tables.some(others)).sum())
+        tables = tables.some(~others)
+        if not 0 <= last < tables.count.shape[0]:
+            return last < 0
         return is_given(self.gate, tables.at(_in_order(self.gate, tables)[last]))
 
     def _drawn(self, rows: int, times: int) -> Tables:
@@ -365,12 +370,23 @@ def _by_rates_of(gate: Gate, tables: Tables, *, bins: int) -> Booleans:
 
 
 def _by_order(gate: Gate, tables: Tables) -> Booleans:
-    """Judge as few tables as it takes to find from which value of sum G on the verdict is given."""
-    order = _in_order(gate, tables)
-    last = bisect_left(order, 1, key=lambda place: not is_given(gate, tables.at(place)))
-    given = np.zeros(order.size, np.bool_)
-    given[order[:last]] = True
+    """Judge as few tables as it takes to find from which value of sum G on the verdict is given.
+
+    Those of so many values that other bounds are taken, which are quick, are judged one by one.
+    """
+    given, others = np.zeros(tables.count.shape[0], np.bool_), _by_other_bounds(tables)
+    given[others] = _one_by_one(gate, tables.some(others))
+    rest = np.flatnonzero(~others)
+    if rest.size:
+        ordered = tables.some(rest)
+        order = _in_order(gate, ordered)
+        last = bisect_left(order, 1, key=lambda place: not is_given(gate, ordered.at(place)))
+        given[rest[order[:last]]] = True
     return given
+
+
+def _by_other_bounds(tables: Tables) -> Booleans:
+    return np.asarray((tables.count > 1).sum(axis=-1) > MOST_CHERNOFF_BINS)
 
 
 def _so_many(gate: Gate, tables: Tables, *, wanted: int) -> bool:
@@ -400,7 +416,7 @@ def _in_order(gate: Gate, tables: Tables) -> Indices:
 
 
 def _one_by_one(gate: Gate, tables: Tables) -> Booleans:
-    return np.array([is_given(gate, tables.at(place)) for place in range(tables.count.shape[0])])
+    return np.array([is_given(gate, tables.at(place)) for place in range(tables.count.shape[0])], np.bool_)
 
 
 def is_given(gate: Gate, table: ScoreTable) -> bool:

@@ -147,17 +147,25 @@ def test_one_bound_decides_as_the_verdict_does(measure: MeasureName, wanted: Ver
         assert is_wanted(requested, table) == (found is wanted)
 
 
-def test_tables_need_not_all_be_asked() -> None:
-    """For l2 the share found from few tables is that of asking each, and reaching a power agrees with it."""
-    population = planning.erring(uniform(), MeasureName.L2, 0.15)[0]
-    requested = gate(MeasureName.L2, 0.08, wanted=VerdictName.FAIL)
-    share = planning.Looks(requested, population, rng(4)).share(450, 10)
-    count, ones = population.drawn(450, times=10, generator=rng(4))
+@pytest.mark.parametrize(
+    ("score", "limit", "error", "rows"),
+    [(TEN, 0.08, 0.15, 450), (np.linspace(0.01, 0.99, 150), 0.1, 0.2, 345)],
+)
+def test_tables_need_not_all_be_asked(score: np.ndarray, limit: float, error: float, rows: int) -> None:
+    """For l2 the share found from few tables is that of asking each, and reaching a power agrees with it.
+
+    Tables of 150 values have now more than 100 of two rows, now fewer, and are judged by other bounds then.
+    """
+    population = planning.population_of(score, np.linspace(1.0, 3.0, score.size), bins=ATOMS, most=200)
+    population = planning.erring(population, MeasureName.L2, error)[0]
+    requested = gate(MeasureName.L2, limit, wanted=VerdictName.FAIL)
+    share = planning.Looks(requested, population, rng(4)).share(rows, 10)
+    count, ones = population.drawn(rows, times=10, generator=rng(4))
     each = [planning.is_given(requested, population.table(*one)) for one in zip(count, ones, strict=True)]
     assert 0.0 < share < 1.0
     assert share == np.mean(each)
     for power in (share, share + 0.1):
-        assert planning.Looks(requested, population, rng(4)).reaches(450, 10, power) == (power <= share)
+        assert planning.Looks(requested, population, rng(4)).reaches(rows, 10, power) == (power <= share)
 
 
 @pytest.mark.parametrize("measure", [MeasureName.SMECE, MeasureName.DCE])
