@@ -38,7 +38,7 @@ from calibcli.options.gating import PlanOptions
 from calibcli.options.numerals import in_full, rough_percent
 from calibcli.options.rows import DocumentSource, RowRequest
 from calibcli.reports.input import InputSummary
-from calibcli.reports.plan import PlanReport
+from calibcli.reports.plan import PlanReport, give_or_take
 from calibcli.stats.gates import judge, plan
 from calibcli.stats.gates.claim import Ground, Verdict
 from calibcli.stats.gates.segments import SEGMENT_METHOD
@@ -491,6 +491,7 @@ def _of_rare_outputs(scores: _Scores, loaded: AnyArtifact | None) -> tuple[str, 
 
 
 def _notes(found: plan.Plan, options: PlanOptions) -> tuple[str, ...]:
-    if found.reached is not None and found.reached < options.power:
-        return (f"{found.times:,} simulations reached only power {found.reached:.3g}: collect more rows",)
+    reached, times = found.reached, found.times
+    if reached is not None and reached < options.power - give_or_take(reached, times):
+        return (f"{times:,} simulations reached only power {reached:.3g}: collect more rows",)
     return ()

@@ -54,3 +54,10 @@ class PlanReport(KeptReport):
     seed: Annotated[int, "Seed of the simulation."]
     assumptions: Annotated[tuple[str, ...], "Sentences under which the rows are enough."]
     notes: Notes = ()
+
+
+def give_or_take(share: float, times: int) -> float:
+    """Return how far the share of so many simulated gates may be from the probability (95 %)."""
+    # Of what all gates did, or none, a share of 3 in so many may do otherwise.
+    off: float = max(2.0 * (share * (1.0 - share) / times) ** 0.5, 3.0 / times)
+    return off

@@ -1,7 +1,7 @@
 """The page of `plan`: how many rows to collect, and what that number supposes."""
 
 from calibcli.options.numerals import in_full, percent, plural
-from calibcli.reports.plan import PlanReport
+from calibcli.reports.plan import PlanReport, give_or_take
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Line, Listing, Page, Paragraph, Tone, paragraph
 from calibcli.show.pages import artifact_lines, note_lines, repair_lines, source_line
@@ -38,9 +38,8 @@ def _simulated(report: PlanReport) -> list[str]:
 
 def _error(report: PlanReport) -> str:
     """Return how many gates were simulated, and how far their share may be from the probability."""
-    reached, times = report.reached or 0.0, report.simulations
-    # Of what all gates did, or none, a share of 3 in so many may do otherwise (95 %).
-    off = max(2.0 * (reached * (1.0 - reached) / times) ** 0.5, 3.0 / times)
+    times = report.simulations
+    off = give_or_take(report.reached or 0.0, times)
     return f"{count(times)} simulated gates, give or take {100.0 * round(off, 3):.4g} percentage points"
 
 

@@ -719,12 +719,12 @@ def searched(
     if rows is None:
         return None, None, None
     # There the gate is simulated more often, and a few more rows are taken until they are enough.
-    reached = looks.share(rows, effort.final)
     for _ in range(_TRIES):
-        if reached >= power:
+        if looks.share(rows, effort.final) >= power:
             break
         rows = math.ceil(_FURTHER * rows)
-        reached = looks.share(rows, effort.final)
+    # Anew: of shares that were looked at until one was enough, that one is too high.
+    reached = looks.share(rows, effort.final)
     half = _rows_at(lambda n: looks.reaches(n, effort.searching, 0.5), start=rows, least=least)
     return rows, reached, half
 
