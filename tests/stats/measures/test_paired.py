@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from added_row import bounds as oracle
-from calibcli.commands.through_maps import reach_between
 from calibcli.names import Binning, ComparisonName, MeasureName, Target
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.bounds import Interval
@@ -306,9 +305,9 @@ def test_steps_of_scaling_binning_next_to_0_are_known() -> None:
     table = ScoreTable.from_rows(score, rng.random(300) < 30.0 * score)
     fitted = ScalingBinning.fit(table, options=FitOptions(bins=200))
     ends = np.array([score.min(), score.max()])
-    raw = ScoreTable.from_rows(ends, np.zeros(2, np.bool_))
     every = np.concatenate((score, np.nextafter(score, 1.0), np.geomspace(*ends, 10_000)))
-    known, all_there_is = reach_between([fitted], raw), reach_of_maps(np.asarray, fitted.predict, every)
+    known = reach_of_maps(np.asarray, fitted.predict, ends, corners=fitted.corners)
+    all_there_is = reach_of_maps(np.asarray, fitted.predict, every)
     assert (
         known[LOG_LOSS][0]
         <= all_there_is[LOG_LOSS][0]
@@ -328,8 +327,9 @@ def test_a_narrow_piece_of_a_map_is_known(*, rising: bool) -> None:
     maps: list[Recalibrator] = [Isotonic(one) for one in tables]
     if not rising:
         maps = [Histogram(Binning.EQUAL_MASS, weighted=False, table=one) for one in tables]
-    raw = ScoreTable.from_rows(np.array([1.5e-4, 9.5e-4]), np.zeros(2, np.bool_))
-    assert reach_between(maps, raw)[BRIER][1] > 0.8
+    corners = np.concatenate([one.corners for one in maps])
+    known = reach_of_maps(maps[0].predict, maps[1].predict, np.array([1.5e-4, 9.5e-4]), corners=corners)
+    assert known[BRIER][1] > 0.8
 
 
 def estimate(value: float, interval: tuple[float | None, float | None] | None) -> Estimate:
