@@ -4,6 +4,7 @@ A line that is refused and reads no rows of its own is a row of `test_refusals.p
 `test_inspect.py`.
 """
 
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -87,7 +88,8 @@ LIMITS = "--max-ece 0.02 --max-ece 0.9 --where score>0 --where score<1"
 HARD = "every score is 0 or 1, like predicted labels"
 HUNDREDTH = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
 OF_PREDICTED = "scores of 1/2 and more are confidences, whose label is whether the predicted class is right?"
-CERTAIN = "1 row gave probability 0 to the right class or 1 to another.\n"
+ANSWER = "0 answer"
+CERTAIN = "1 row gave probability 0 to the right class or 1 to another."
 FEW_WEEKS = "  no interval: 4 clusters, fewer than 20"
 
 
@@ -170,27 +172,32 @@ def _numbers() -> dict[str, Columns]:
 
 N = _numbers()
 
-# Rows, line, what is said (parts between ...; what follows ^ stands first), what is not.
-SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
+# Rows, line, what is said, what is not (on either stream), and how it ends where that is not "0 out": the
+# exit code, and where it is said, on a stream or in the answer, which stands above the first blank line. In
+# what is said "^" is the beginning, " ... " more of a line, " // " what stands between it and one below.
+SAID: list[tuple[Sequence[str] | Columns, str, str, str, *tuple[str, ...]]] = [
     # One row is no rows, what is undefined has no number, and what all did is not sure.
-    (ONE, "measure", 'could be shown in this row; ... "by chance": about what values', "these 1"),
+    (ONE, "measure", 'could be shown in this row; // "by chance": about what values', "these 1"),
     (ONE, "measure", "", "90 %"),
     (ONE, "measure -m jeffreys", "This row does not show that scores are too low", "These 1"),
     (ONE, "measure -m ici", "Of one rate for all rows: ici.", "0 knots"),
     (TWO, "measure -m ici", "Of a straight line in log odds: ici.", "2 knots"),
-    (ONE, "verify --rule auroc>=0.7", "(undefined; no lower ... the only row has label 1", "nan"),
-    (SURE, "verify --rule spiegelhalter.p>=0.05", "(p undefined) ... about Spiegelhalter's", "nan"),
-    (TWO, "verify --max-ece 0.1 --by site", "up to 100 % of future rows", "e+02"),
+    (ONE, "verify --rule auroc>=0.7", "(undefined; no lower // the only row has label 1", "nan",
+        "4 out"),
+    (SURE, "verify --rule spiegelhalter.p>=0.05", "(p undefined) // about Spiegelhalter's", "nan",
+        "4 out"),
+    (TWO, "verify --max-ece 0.1 --by site", "up to 100 % of future rows", "e+02", "4 out"),
     (SURE_OF_ONE, "compare -s a -s b -y label", "clear difference: there are scores of exactly 0 or 1", ""),
     (RIGHT, "measure -m aurc", "Of all rows, at least 90 % have label 1;", ""),
     (WRONG, "measure -m aurc", "At none of twenty cutoffs do 90 % or more of the rows above", ""),
     (NEAR, "measure -m smece_logit,slope",
         "1 row has a score within 0.0001 of 0 or 1 and counts as if 0.0001 from it: it may", "36.7"),
-    (STEPS, "fit --method platt -o /dev/null --force", "The log loss stays at 0.5629 on the fit rows.", ""),
+    (STEPS, "fit --method platt -o /dev/null --force", "The log loss stays at 0.5629 on the fit rows.", "",
+        "0 err"),
     (MANY, "measure -s a -s b -s c -m brier", "c is worse than a; b is not clearly different from a.", ""),
     (MANY, "compare -s a -s b -w c --weights-are importance --reference a", "weight=c", ""),
     (MONTHS, "drift --by month", "is empty on one side,", "in one file"),
-    (ONE, "plan --max-ece 0.9", "give or take 1.2 percentage ... 100 rows, as many.", "rows half of"),
+    (ONE, "plan --max-ece 0.9", "give or take 1.2 percentage // 100 rows, as many.", "rows half of"),
     (ONE, "inspect", "(the only row has label 1)", "1 rows"),
     (PERFECT, "measure -m ici,emax", "No miscalibration could be shown in these 400 rows;", ""),
     (PERFECT, "measure -m clinical", " No error is shown.\nStrong", "departs from the diagonal"),
@@ -198,20 +205,21 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
         "Without an interval, and so no part of this verdict: b and c by Brier score.", ""),
     # A rule on a p-value said that it was below 1e-300, and `measure` 0 of the same rows.
     (("score,label", *("0.5,0", "0.5,1") * 100, "1.0,0"), "verify --rule hl.p>=0.05",
-        "FAIL  hosmer_lemeshow.p >= 0.05  (p = 0 (contradiction))", ""),
+        "FAIL  hosmer_lemeshow.p >= 0.05  (p = 0 (contradiction))", "", "1 out"),
     # Grades without an event get a rate of 0, by a map of steps; a line is sure of nothing.
     (GRADES, "fit -o /dev/null --force -m isotonic",
-        "300 of the fit rows get 0: a new row there with the other label has an infinite log loss.", ""),
+        "300 of the fit rows get 0: a new row there with the other label has an infinite log loss.", "",
+        "0 err"),
     (GRADES, "fit -o /dev/null --force -m intercept", "", "of the fit rows get"),
     (("pd,default", "0.1,0", "0.2,1", "0.2,0"), "fit -o /dev/null --force -m isotonic",
-        "1 of the fit rows gets 0: a new row", ""),
+        "1 of the fit rows gets 0: a new row", "", "0 err"),
     # Where the loss rises on the fit rows a map promises nothing; of no repair there is nothing to expect.
     (GAINLESS, "fit -m platt -o /dev/null --force",
-        "The log loss rises  ... The map gains nothing on these rows; ", "gain less"),
-    (GAINLESS, "fit -m identity -o /dev/null --force", "The log loss stays ", "gain"),
+        "The log loss rises  // The map gains nothing on these rows; ", "gain less", "0 err"),
+    (GAINLESS, "fit -m identity -o /dev/null --force", "The log loss stays ", "gain", "0 err"),
     # Three frauds in 10,000 rows settle no log loss, and what they do settle holds approximately.
     (FRAUDS, "verify --rule log_loss<=0.007",
-        "^INCONCLUSIVE ... too few large errors for a reliable interval (about 3; 40 needed)", ""),
+        "^INCONCLUSIVE // too few large errors for a reliable interval (about 3; 40 needed)", "", "4 out"),
     (FRAUDS, "verify --rule log_loss<=0.02", "^PASS ... at approximately 95 % confidence", "INCONCLUSIVE"),
     (FRAUDS, "verify --rule log_loss<=0.02",
         "a wrong PASS has a probability of at most approximately 5 %", ""),
@@ -227,7 +235,7 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
     (OFF, "measure --by site", "Both groups are shown to be miscalibrated, above all", ""),
     # Whoever asks by grade is answered by grade; without an ECE nothing was said of groups that are fine.
     *(
-        (FINE, f"measure --by g -m {asked}", f"Of 2 groups none by itself is shown {said}", "")
+        (FINE, f"measure --by g -m {asked}", f"Of 2 groups none by itself is shown {said}", "", ANSWER)
         for asked, said in (
             ("oe,binomial", "to be miscalibrated by O/E ratio or binomial test."),
             ("binomial", "to have scores that are too low, by binomial test."),
@@ -247,24 +255,24 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
         "none by itself"),
     # Where a group is below --min-rows the page names --min-group-rows, which leaves it out.
     (FEW_OF_ONE, "verify --max-ece 0.9 --by g",
-        "INCONCLUSIVE ... --min-group-rows N leaves groups of fewer than N rows out", ""),
+        "INCONCLUSIVE // --min-group-rows N leaves groups of fewer than N rows out", "", "4 out"),
     (FEW_OF_ONE, "verify --max-ece 0.9 --by g --min-group-rows 100",
         "1 group of fewer than 100 rows (--min-group-rows) is not tested: g few (40)", "leaves groups"),
     (GRADED, "verify --by grade --rule oe<=1.2",
-        "grade=A ... INCONCLUSIVE ... the bounds lie on both sides of 1.2\n", ""),
+        "grade=A ... INCONCLUSIVE ... the bounds lie on both sides of 1.2\n", "", "1 out"),
     # Bins that would cut cells, and values that a grid does not keep apart, are refused with the group.
     (HALVES, "verify --max-ece 0.1 --by half --bins 11 --memory 1B",
-        "would cut the cells that scores of groups are rounded to in memory (half=a)", ""),
+        "would cut the cells that scores of groups are rounded to in memory (half=a)", "", "2 err"),
     (VALUES, "verify --max-ece 0.5 --by g --memory 1342B",
-        "are rounded to fit in memory: they cannot be bins (g=0)", ""),
+        "are rounded to fit in memory: they cannot be bins (g=0)", "", "2 err"),
     # Classes that take from each other leave the largest probability as it is, and their intervals do not.
     (OF_CLASSES, "measure --probs p_* -y label",
         "^No miscalibration of the largest probability could be shown in these 800 rows;", ""),
     (OF_CLASSES, "measure --probs p_* -y label",
         "All 3 classes against the rest are shown to be miscalibrated, above all class c,", ""),
     (("p_0,p_1,p_2,label", "0.2,0.7,0.1,1"), "measure",
-        "name it with --score, or several classes with --probs 'p_*'", ""),
-    (("one,two,label", "0.2,0.8,1"), "measure", "name it with --score", "--probs"),
+        "name it with --score, or several classes with --probs 'p_*'", "", "3 err"),
+    (("one,two,label", "0.2,0.8,1"), "measure", "name it with --score", "--probs", "3 err"),
     # A test that rejects in one of ten calibrated groups is one look of five; a group far off is shown.
     (N["ten"], "measure --by part -m ece,ks,kuiper,spiegelhalter,t",
         "Weak evidence, by Spiegelhalter's test, that scores are miscalibrated in part=0.", ""),
@@ -288,10 +296,8 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
     (N["sixty"], "measure --by part -m kuiper --min-group-rows 30",
         "By Kuiper's test, scores are miscalibrated in part=0 (p adjusted for 60 groups).", ""),
     (N["most"], "measure --by part -m kuiper --min-group-rows 30",
-        "Of 510 groups none by itself is shown to be miscalibrated by Kuiper's test.", ""),
-    (N["most"], "measure --by part -m kuiper --min-group-rows 30",
-        "part=0 is further off than all 9,999 draws, too few to prove it of 510 groups at once: -m ece can",
-        ""),
+        ("Of 510 groups none by itself is shown to be miscalibrated by Kuiper's test. // by kuiper, part=0 "
+        "is further off than all 9,999 draws, too few to prove it of 510 groups at once: -m ece can"), ""),
     # The bounds of a cutoff need independent rows that count alike; clusters of one row each are none.
     (N["steps"], "measure -s s -y y -m aurc --cluster site",
         "No cutoff for right answers is named: its bounds need independent rows.", ""),
@@ -302,16 +308,16 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
     # The lower bound of an ECE is 0 where errors of bins drown in noise; a bias is shown with fewer rows.
     (N["biased"], "measure --probs p_* -y label",
         "By bias, scores are on average too low in class a; all at once with 95 % confidence.",
-        "classes against the rest none"),
+        "classes against the rest none", ANSWER),
     (N["biased"], "measure --probs p_* -y label",
-        "Of 3 predicted classes none by itself is shown to be miscalibrated ... no lower bound is above 0",
-        ""),
+        "Of 3 predicted classes none by itself is shown to be miscalibrated by ECE or bias.\n", "", ANSWER),
+    (N["biased"], "measure --probs p_* -y label", "\n\n // no lower bound is above 0", ""),
     # Whatever is measured: the largest probability of a row whose class was called impossible may be right.
     (N["impossible"], "measure --probs p_* -y label",
-        f"^{CERTAIN} ... Probability 0 was given to what happened in class a.",
-        "classes against the rest none"),
+        f"^{CERTAIN} // Probability 0 was given to what happened in class a.",
+        "classes against the rest none", ANSWER),
     *(
-        (N["impossible"], f"measure --probs p_* -y label -m {name}", f"^{CERTAIN}The ", "")
+        (N["impossible"], f"measure --probs p_* -y label -m {name}", f"^{CERTAIN}\nThe ", "")
         for name in ("classwise_ece", "class_brier", "accuracy")
     ),
     # Rows that were selected by their labels are why no label names a class; label smoothing gives it some.
@@ -320,7 +326,7 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
     (N["smooth"], "measure --probs p_* -m ece", "", "no label is"),
     # Comparisons: a forecast that is silent on hard days has the smaller value, and is none the better.
     *(
-        (DAYS, f"{IN_PAIRS} -m {metric}", f"^good has the best {name} ... {OF_BOTH}", "")
+        (DAYS, f"{IN_PAIRS} -m {metric}", f"^good has the best {name} // {OF_BOTH}", "")
         for metric, name in (("brier", "Brier score"), ("ece", "ECE"))
     ),
     (DAYS, f"{IN_PAIRS} -m brier --reference few", "", OF_BOTH),
@@ -332,19 +338,20 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
         "  not compared: both gave probability 0 to what happened in some rows", ""),
     (UNSURE, f"{COMPARED} -m brier", "^a has the best Brier score, shown to be better than b and c.", "Over"),
     (UNSURE, f"{COMPARED} -m brier --cluster week",
-        f"^a has the best Brier score, not judged against b and c. ... {FEW_WEEKS}", "o clear difference"),
+        f"^a has the best Brier score, not judged against b and c. // {FEW_WEEKS}", "o clear difference"),
     (UNSURE, f"{COMPARED} -m brier --cluster week --reference c",
-        f"^Against c by Brier score, not judged, for want of an interval: a and b. ... {FEW_WEEKS}",
+        f"^Against c by Brier score, not judged, for want of an interval: a and b. // {FEW_WEEKS}",
         "o clear difference"),
-    (UNSURE, f"{COMPARED} -m ece --bins 5", "^c has the best ECE ... Over 5 equal-width bins.", "15 equal"),
+    (UNSURE, f"{COMPARED} -m ece --bins 5", "^c has the best ECE // Over 5 equal-width bins.", "15 equal"),
     (WEEKS, f"{COMPARED} -m brier --on-missing pairwise", "Rows are taken as independent.", "--cluster"),
     # Of two scores that agree, a difference from both intervals is far wider than they differ.
     *(
         (N["customers"], f"{command} -s s -s other -y y -m {metrics}", said, unsaid)
         for command in ("compare", "measure")
         for metrics, said, unsaid in (
-            ("l2,auroc",
-                "Intervals of l2: put together from those of both scores, and so wider than row by row.", ""),
+            ("brier,ece,l2,auroc",
+                "Intervals of ece and l2: put together from those of both scores, and so wider than row by ",
+                ""),
             ("brier,log_loss,auroc,gini,aurc", "", "put together"),
         )
     ),
@@ -368,27 +375,29 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
     (N["certain"], "plan -s s --max-ece 0.02", "passes with a probability of 100 %", "Half of such gates"),
     (N["tenths"], "plan -s s --max-ece 0.05", "Half of such gates", ""),
     # Options: the last of several limits counts, and of lists all do.
-    (BOTH, f"verify {LIMITS}", "note: --max-ece is given more than once: the last counts", "--where is"),
+    (BOTH, f"verify {LIMITS}", "^note: --max-ece is given more than once: the last counts\n", "--where is",
+        "0 err"),
     (BOTH, f"verify {LIMITS} -q", "", "more than once"),
     # Capitals matter where a value is sought, and not where numbers are above one.
     *(
-        (FINE, f"measure --where {condition}", f"none of 300 rows satisfies {condition!r}", "hint")
+        (FINE, f"measure --where {condition}", f"none of 300 rows satisfies {condition!r}", "hint", "3 err")
         for condition in ("pd>1000", "pd==1000")
     ),
     # Labels: all alike, unknown, missing.
     (NONE, "verify --max-ece 0.2",
-        "^INCONCLUSIVE ... note: all 899 rows have label 0: is 'label' the label column", ""),
-    (BOTH, "verify --max-ece 0.2", "", "have label 0: is"),
+        "^INCONCLUSIVE // note: all 899 rows have label 0: is 'label' the label column", "", "4 out"),
+    (BOTH, "verify --max-ece 0.2", "", "have label 0: is", "4 out"),
     # A row number is a row of the file, whatever was dropped before it.
     (("score,label", ",1", "0.5,1", ",0", "3,0"), "measure --on-missing drop",
-        "1 of 4 values lies ... the first is 3.0 at row 4", ""),
+        "1 of 4 values lies ... the first is 3.0 at row 4", "", "3 err"),
     # If leaving a fold out leaves one label, nothing can be fitted.
-    (ONE_EVENT, "fit -m auto -o /dev/null --force", "without fold ... of 10 every label is 0", ""),
+    (ONE_EVENT, "fit -m auto -o /dev/null --force", "without fold ... of 10 every label is 0", "",
+        "3 err"),
     (ONE_EVENT, "fit -m auto --folds 30 -o /dev/null --force",
-        "20 rows cannot be shared out to 30 folds", ""),
+        "20 rows cannot be shared out to 30 folds", "", "3 err"),
     # A thousand columns do not fill the terminal.
     ((",".join(f"c{k}" for k in range(1_000)), ",".join(["0"] * 1_000)), "measure -s x -y y",
-        "and 980 more", ""),
+        "and 980 more\n", "", "3 err"),
     # `NA` is missing in CSV alone: elsewhere it is a text, which `--positive` makes an outcome of.
     ([f'{{"score": 0.3, "label": "{one}"}}' for one in ("yes", "no", "NA") * 20],
         "measure --positive yes -m bias",
@@ -399,15 +408,16 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
     # Where events alone are marked, --on-missing drop leaves nothing else; few rows may have no event.
     *(
         (EMPTY, f"{words} --on-missing drop",
-            "120 rows with a missing value were left out: does that mean 0?", "")
-        for words in ("measure -m ece", "verify --max-ece 0.9")
+            "120 rows with a missing value were left out: does that mean 0?", "", ends)
+        for words, ends in (("measure -m ece", "0 out"), ("verify --max-ece 0.9", "4 out"))
     ),
     (RARE, "measure --on-missing drop -m bias", "", "does that mean"),
     # Of weights of either meaning, and only where there are some.
     *(
-        (some, f"measure -w n -m bias --format {form} --weights-are {meaning}", said, unsaid)
-        for form, meaning in (
-            ("table", "frequency"), ("csv", "importance"), ("json", "frequency"), ("table", "importance"),
+        (some, f"measure -w n -m bias --format {form} --weights-are {meaning}", said, unsaid, ends)
+        for form, meaning, ends in (
+            ("table", "frequency", "0 out"), ("csv", "importance", "0 err"),
+            ("json", "frequency", "0 err"), ("table", "importance", "0 out"),
         )
         for some, said, unsaid in (
             ((*WEIGHTED, "0.9,1,0", "0.1,0,0"), "p.csv: 2 rows have weight 0 and count for nothing", ""),
@@ -416,7 +426,7 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
     ),
     # Scores: the base rate in every row is calibrated, passes, and is more likely a fault than a model.
     (("label,score", *("0,0.25", "1,0.25", "0,0.25", "0,0.25") * 30), "verify --max-ece 0.9",
-        "PASS ... all 120 rows have the score 0.25", ""),
+        "^PASS // all 120 rows have the score 0.25", ""),
     (("label,score", *(f"{int(k % 4 == 1)},{k / 120}" for k in range(120))), "verify --max-ece 0.9", "",
         "rows have the score"),
     # PDs of 0.03 to 0.4 per cent, read as probabilities, expect a hundred times the events.
@@ -446,10 +456,10 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
     (OF_SCALE, "measure --scale percent -m bias", "", "among percentages"),
     # Of phrases without a number five are named, and it is said how many there are besides.
     (PHRASES, "measure --score-map 'about 0.1=.1'",
-        "'about 0.6' (20, first at row 101), and 2 more (40 values)", ""),
+        "'about 0.6' (20, first at row 101), and 2 more (40 values)", "", "3 err"),
     # Phrases beside percentages have percentages; a number that looks like a probability is asked about.
     (LIKELY, "measure --scale percent -m bias",
-        "give each a number, such as 70, with --score-map likely=NUMBER or", ""),
+        "give each a number, such as 70, with --score-map likely=NUMBER or", "", "3 err"),
     (LIKELY, "measure --scale percent -m bias --score-map likely=.7",
         "reads the numbers of phrases as percentages: 'likely' is 0.7 %", ""),
     (LIKELY, "measure --scale percent -m bias --score-map likely=70", "", "as percentages: 'likely'"),
@@ -460,26 +470,40 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str]] = [
         for book in [(title, *(one.replace(",", mark) for one in ("id,score,label", "1,0.2,0", "2,0.4,1")))]
         for row in (
             (book, "inspect", "take what stands above them out, such as a title", "next"),
-            (book, f"measure -s score -y label --delimiter '{mark}'", "title", ""),
+            (book, f"measure -s score -y label --delimiter '{mark}'", "title", "", "3 err"),
         )
     ),
-    (("score,label,,", "0.2,0,,", "0.4,1,,"), "measure", "name these columns, or take them out", ""),
+    (("score,label,,", "0.2,0,,", "0.4,1,,"), "measure", "name these columns, or take them out", "", "3 err"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("lines", "line", "said", "unsaid"), SAID, ids=[row[1] for row in SAID])
+@pytest.mark.parametrize(
+    ("lines", "line", "said", "unsaid", "ends"),
+    [(*row[:4], *(row[4:] or ["0 out"])) for row in SAID],
+    ids=[row[1] for row in SAID],
+)
 def test_what_is_said_of_rows_is_true_of_them(
-    run: Run, csv_of: Make, tmp_path: Path, lines: Sequence[str] | Columns, line: str, said: str, unsaid: str
+    run: Run,
+    csv_of: Make,
+    tmp_path: Path,
+    lines: Sequence[str] | Columns,
+    line: str,
+    said: str,
+    unsaid: str,
+    ends: str,
 ) -> None:
-    """On either stream: each part of what is said stands there, and what is not said does not."""
+    """It stands where it should, what is not said stands nowhere, and the exit code is that of the answer."""
     if isinstance(lines, dict):
         path = in_csv(tmp_path / "p.csv", lines)
     else:
         path = csv_of(*lines, name="p.jsonl" if lines[0].startswith("{") else "p.csv")
     command, *words = shlex.split(line)
-    ended = run(command, *(["--like"] if command == "plan" else []), path, *words)
-    text = ended.out + ended.err
-    assert said or ended.code in (0, 1, 4), text
-    for part in said.split(" ... "):
-        assert text.startswith(part[1:]) if part.startswith("^") else part in text, text
-    assert not unsaid or unsaid not in text, text
+    code, where = ends.split()
+    ended = run(command, *(["--like"] if command == "plan" else []), path, *words, code=int(code))
+    places = {"out": ended.out, "err": ended.err, "answer": ended.out.partition("\n\n")[0] + "\n"}
+    pattern = (
+        re.escape(said.removeprefix("^")).replace(r"\ \.\.\.\ ", ".*").replace(r"\ //\ ", r"(?s:.*\n.*)")
+    )
+    assert re.search(r"\A" * said.startswith("^") + pattern, places[where]), ended
+    assert not unsaid or unsaid not in ended.out + ended.err, ended
+    assert "-q" not in words or not ended.err, "notes on the line are none of the answer"
