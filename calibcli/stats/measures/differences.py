@@ -62,6 +62,9 @@ _ROUNDED = 1 << 50
 # At so many scores maps are compared.
 _POINTS = 10_001
 
+# Scores that are nearer to each other, by this share of themselves, may be one that was rounded.
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, slots=True)
 class Difference(Declared):
@@ -459,7 +462,8 @@ def reach_of_maps(
     for low, names in ((0.0, (MeasureName.BRIER, *ranked)), (least, (MeasureName.LOG_LOSS,))):
         # Where no score is 0 or 1, rounding makes none 1.
         high = min(1.0 - low, math.nextafter(1.0, 0.0)) if low else 1.0
-        at = np.concatenate((np.linspace(low, high, _POINTS), scores, corners))
+        further = np.concatenate((np.linspace(low, high, _POINTS), corners))
+        at = np.concatenate((scores, _between(further, scores)))
         at = at[(at >= low) & (at <= high)]
         one, other = first(at), second(at)
         for name in names:
@@ -478,6 +482,17 @@ def reach_of_maps(
                 ends = [min(ends[0], float(apart.min())), max(ends[1], float(apart.max()))]
             found[name] = ends[0], ends[1]
     return found
+
+
+def _between(points: Floats, scores: Floats) -> Floats:
+    """Return the points that are more than rounding away from every score.
+
+    Next to a score a rising map may give two numbers the same probability, and then ranks them otherwise.
+    """
+    known = np.unique(scores)
+    place = np.searchsorted(known, points)
+    lower, upper = known[np.maximum(place - 1, 0)], known[np.minimum(place, known.size - 1)]
+    return points[np.minimum(np.abs(points - lower), np.abs(points - upper)) > _ROUNDING * points]
 
 
 def _why_open(name: Compared, interval: Interval, values: Values, reach: tuple[float, float]) -> str | None:
