@@ -10,7 +10,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning
 from calibcli.stats.measures import TopError
 from calibcli.stats.measures.classes.binned import top_errors
-from calibcli.stats.measures.l2 import debiased_l2
+from calibcli.stats.measures.l2 import debiased_l2, t_variance
 from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
 from calibcli.stats.table.classes import TopCells
@@ -165,6 +165,22 @@ def test_ends_under_weights_are_those_of_their_formulas() -> None:
     lower = math.sqrt(least**2 - (math.sqrt(half) + math.sqrt(squares + half)) ** 2)
     assert one.interval.lower == pytest.approx(lower)
     assert lower > 0.3
+
+
+@pytest.mark.parametrize("times", [[4, 11, 3, 2], [9, 9, 1, 1]])
+def test_variance_is_that_of_vectors(times: list[int]) -> None:
+    """Rows of one kind: the larger of that of residuals, as numpy has it, and of a multinomial label."""
+    row, label = np.array([0.5, 0.3, 0.15, 0.05]), np.repeat(np.arange(4), times)
+    cells = TopCells(3, FIFTEEN)
+    cells.add_rows(np.tile(row, (20, 1)), label)
+    found = t_variance(*cells.of_largest(3))
+    residual = (label[:, None] == np.arange(3)) - row[:3]
+    gap = residual.mean(axis=0)
+    null = np.diag(row[:3]) - np.outer(row[:3], row[:3])
+    assert found.still == pytest.approx(2.0 * np.trace(null @ null) / (20 * 19), rel=1e-12)
+    assert found.energy == pytest.approx(gap @ gap, rel=1e-12)
+    expected = max(gap @ np.cov(residual.T) @ gap, gap @ null @ gap)
+    assert found.noise == pytest.approx(expected, rel=1e-12)
 
 
 def test_lone_rows_have_no_interval_and_certain_ones_leave_room() -> None:
