@@ -528,23 +528,33 @@ _NEXT_TO_0 = -0.1
 
 
 def _log_probabilities(table: "Table", seen: Seen) -> bool:
-    """Whether scores that were read as log-odds crowd below 0 and end there, as log-probabilities do."""
+    """Whether scores that were read as log-odds crowd below 0 and end there, as log-probabilities do.
+
+    Log-odds of expected errors of two classes do so too; then events are as many as they say.
+    """
     *_, at_95, _, highest = _log_odds(seen.quantiles)
     near = np.count_nonzero(_log_odds(table.score[-_FEWEST_VALUES:]) > _NEXT_TO_0)
-    return bool(
-        highest <= 8.0 * seen.resolution + _ROUNDING and at_95 > _NEXT_TO_0 and near == _FEWEST_VALUES
-    )
+    if highest > 8.0 * seen.resolution + _ROUNDING or at_95 <= _NEXT_TO_0 or near < _FEWEST_VALUES:
+        return False
+    return not _right_instead(table, table.score, np.exp(np.minimum(_log_odds(table.score), 0.0)))
 
 
 def _percentages(table: "Table", seen: Seen) -> bool:
     """Whether scores that were read as log-odds are none below 0, and as right as percentages as they are
     wrong as log-odds.
     """
-    if table.weighted or not _within(seen, 100.0):
+    if not _within(seen, 100.0):
         return False
-    expected = float(table.rows @ np.minimum(_log_odds(table.score), 100.0)) / 100.0
-    off = [abs(table.total_positive_rows - one) for one in (expected, float(table.rows @ table.score))]
-    return off[0] <= _NEAR * math.sqrt(expected) and off[1] > _NEAR * math.sqrt(table.total_rows)
+    return _right_instead(table, np.minimum(_log_odds(table.score), 100.0) / 100.0, table.score)
+
+
+def _right_instead(table: "Table", right: Floats, wrong: Floats) -> bool:
+    """Whether there are about as many events as one reading of scores expects, and not as the other does."""
+    if table.weighted:
+        return False
+    one, other = (float(table.rows @ score) for score in (right, wrong))
+    events, most = table.total_positive_rows, _NEAR * math.sqrt(table.total_rows)
+    return abs(events - one) <= _NEAR * math.sqrt(one) and abs(events - other) > most
 
 
 def _fractions_among_percentages(table: "Table") -> int:
