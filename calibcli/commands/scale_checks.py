@@ -536,32 +536,31 @@ def _log_probabilities(table: "Table", seen: Seen) -> bool:
     near = np.count_nonzero(_log_odds(table.score[-_FEWEST_VALUES:]) > _NEXT_TO_0)
     if highest > 8.0 * seen.resolution + _ROUNDING or at_95 <= _NEXT_TO_0 or near < _FEWEST_VALUES:
         return False
-    return not _right_instead(table, table.score, np.exp(np.minimum(_log_odds(table.score), 0.0)))
+    return table.weighted or not _right_on_average(table, table.score)
 
 
 def _percentages(table: "Table", seen: Seen) -> bool:
     """Whether scores that were read as log-odds are none below 0, and as right as percentages as they are
     wrong as log-odds.
     """
-    if not _within(seen, 100.0):
+    if table.weighted or not _within(seen, 100.0):
         return False
-    return _right_instead(table, np.minimum(_log_odds(table.score), 100.0) / 100.0, table.score)
+    off = abs(table.total_positive_rows - float(table.rows @ table.score))
+    percentages = np.minimum(_log_odds(table.score), 100.0) / 100.0
+    return _right_on_average(table, percentages) and off > _NEAR * math.sqrt(table.total_rows)
 
 
-def _right_instead(table: "Table", right: Floats, wrong: Floats) -> bool:
-    """Whether there are about as many events as one reading of scores expects, and not as the other does."""
-    if table.weighted:
-        return False
-    one, other = (float(table.rows @ score) for score in (right, wrong))
-    events, most = table.total_positive_rows, _NEAR * math.sqrt(table.total_rows)
-    return abs(events - one) <= _NEAR * math.sqrt(one) and abs(events - other) > most
+def _right_on_average(table: "Table", scores: Floats) -> bool:
+    """Whether there are about as many events as scores in the place of the table's expect."""
+    expected = float(table.rows @ scores)
+    return abs(table.total_positive_rows - expected) <= _NEAR * math.sqrt(expected)
 
 
 def _fractions_among_percentages(table: "Table") -> int:
     """Return how many rows have a score that seems to be a probability where all others are percentages.
 
-    There are more events than such percentages expect, and the others are whole numbers or rank labels
-    better so; one value below 1, as the least of a list, is none.
+    There are more events than such percentages expect, and scores rank labels better so, or the others are
+    whole numbers and probabilities expect nearly as many; one value below 1, as the least of a list, is none.
     """
     percent = 100.0 * table.score
     below = (percent > 0.0) & (percent < 1.0 - _ROUNDING)
@@ -571,7 +570,8 @@ def _fractions_among_percentages(table: "Table") -> int:
     events, expected = int(table.positive_rows[below].sum()), float(table.rows[below] @ table.score[below])
     if events <= expected + _NEAR * math.sqrt(max(expected, 1.0)):
         return 0
-    whole = np.abs(above - np.round(above)).max() < 100.0 * _ROUNDING
+    # Grades of 0.03 %, 0.1 % and 0.3 % beside whole ones may have three times as many.
+    whole = np.abs(above - np.round(above)).max() < 100.0 * _ROUNDING and events > 50.0 * expected
     return int(table.rows[below].sum()) if whole or _rank_better(table, below) else 0
 
 
@@ -606,8 +606,7 @@ def _a_hundredth(table: "Table") -> bool:
     """Whether there are about as many events as if scores were percentages, each a hundred times too high."""
     if table.weighted or table.total_positive_rows < _FEWEST_EVENTS:
         return False
-    expected = float(table.rows @ table.score) / 100.0
-    return abs(table.total_positive_rows - expected) <= _NEAR * math.sqrt(expected)
+    return _right_on_average(table, table.score / 100.0)
 
 
 def table_scale_notes(gathered: "Gathered", artifact: "AnyArtifact") -> tuple[str, ...]:

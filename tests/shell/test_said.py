@@ -49,7 +49,10 @@ CLIPPED = ("score,label", "1.005,0", "0.5,1", "0.2,0", "0.7,1")
 GRADES = ("pd,default", *("0.001,0",) * 300, *(f"0.02,{int(k % 50 < 2)}" for k in range(300)))
 GRADED = ("pd,default,grade", *("0.1,0,A",) * 180, *("0.1,1,A",) * 20, *("0.2,1,B",) * 200)
 SCALE = {"0.25": 1, "0.5": 2, "1": 4, "2": 8, "10": 40}
-OF_SCALE = ("pd,default", *(f"{pd},{int(row < some)}" for pd, some in SCALE.items() for row in range(400)))
+OF_SCALE, IN_CRISIS = (
+    ("pd,default", *(f"{pd},{int(row < times * some)}" for pd, some in SCALE.items() for row in range(400)))
+    for times in (1, 5)
+)
 EMPTY, RARE = (
     ("score,label", *("0.2,1", "0.3,", "0.1,") * 60),
     ("score,label", *("0.001,0",) * 200, *(",0",) * 3),
@@ -452,8 +455,8 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str, *tuple[str, ...]]] = [
             (("0.5", "0.25", "1.0000000000000002", "1"), "", "among percentages"),
         )
     ),
-    # A master scale of .25, .5, 1, 2 and 10 % with as many defaults as it says.
-    (OF_SCALE, "measure --scale percent -m bias", "", "among percentages"),
+    # A master scale of .25, .5, 1, 2 and 10 % with as many defaults as it says, or five times as many.
+    *((rows, "measure --scale percent -m bias", "", "among percentages") for rows in (OF_SCALE, IN_CRISIS)),
     # Of phrases without a number five are named, and it is said how many there are besides.
     (PHRASES, "measure --score-map 'about 0.1=.1'",
         "'about 0.6' (20, first at row 101), and 2 more (40 values)", "", "3 err"),
