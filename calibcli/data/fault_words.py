@@ -25,6 +25,7 @@ from calibcli.data.groups import MemberColumn
 from calibcli.data.readers import number_hint
 from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale
+from calibcli.options.conditions import as_column
 from calibcli.options.numerals import ALIKE, agreeing, by_name, folded, number_of, plural
 from calibcli.options.rows import Columns, as_one
 from calibcli.values import dataclass
@@ -211,7 +212,7 @@ def soft_words(rows: int) -> str:
 
 def _left_out(unknown: Sequence[str], resolved: ResolvedColumns) -> str:
     """Return what to do about labels that look like no outcome."""
-    chosen = [shlex.quote(f"{resolved.label}!={one}") for one in unknown]
+    chosen = [shlex.quote(f"{as_column(str(resolved.label))}!={one}") for one in unknown]
     way = " ".join(f"--where {one}" for one in chosen)
     return f"if {listing(unknown)} stands for an unknown outcome, leave it out by {way}"
 
@@ -399,20 +400,23 @@ class _Case:
             hint = _PHRASES_MISSING.format(example=example, entry=entry, way=way)
             return f"{neither} of --score-map: {_phrases(findings, self.place)}", hint
         most = 100 if scale is Scale.PERCENT else 1
-        where = "above 0, as no log-probability does" if scale is Scale.LOGPROB else f"outside [0, {most}]"
+        where = f"outside [0, {most}]"
+        if scale is Scale.LOGPROB:
+            most, where = 0, "above 0, as no log-probability does"
         lie = agreeing(fault.count, "lies")
         hint = self._range_hint()
         if 1 < fault.count < findings.rows and fault.lowest == fault.highest:
-            hint = f"if {fault.value} stands for a missing value, {self._without()}; else {hint}"
+            hint = f"if {fault.value} stands for a missing value, {self._without(most)}; else {hint}"
         return f"{some} values {lie} {where}; {self._first}", hint
 
-    def _without(self) -> str:
+    def _without(self, most: int) -> str:
         """Return how rows of a value that stands for a missing one are left out."""
-        column = column_of(self.kind, self.resolved, self.place)
-        finite = math.isfinite(self.fault.lowest)
-        if self.resolved.label is None or self.resolved.probs is not None or not finite:
+        if self.resolved.label is None or self.resolved.probs is not None:
             return "leave it empty"
-        return f"leave it out by --where {shlex.quote(f'{column}!={self.fault.lowest:.15g}')}"
+        # A side of what is valid, as a number with decimals is not what it reads.
+        side = ">=0" if self.fault.lowest < 0.0 else f"<={most}"
+        column = as_column(str(column_of(self.kind, self.resolved, self.place)))
+        return f"leave it out by --where {shlex.quote(column + side)}"
 
     def _range_hint(self) -> str:
         fault, resolved = self.fault, self.resolved

@@ -76,6 +76,13 @@ def condition_of(text: str) -> Condition:
     return Condition(_unquoted(column), sign, values, text)
 
 
+def as_column(name: str) -> str:
+    """Return how a condition names a column."""
+    match = _LEFT.match(f"{name}==")
+    plain = match is not None and match[1] == name and name[0] not in "\"'"
+    return name if plain else '"{}"'.format(name.replace('"', '""'))
+
+
 def _values(text: str, whole: str) -> tuple[Literal, ...]:
     """Read values parted by commas, of which there is at least one."""
     found: list[Literal] = []

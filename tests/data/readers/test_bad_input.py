@@ -88,7 +88,12 @@ CASES = {
         "these are no probabilities: pass --scale logit for logits, or name another column"),
     "code of a gap": ("score,label\n0.5,1\n-999,0\n0.25,0\n-999,1\n", ASKED,
         "p.csv, column 'score': 2 of 4 values lie outside [0, 1]; the first is -999.0 at row 2",
-        ("if -999.0 stands for a missing value, leave it out by --where 'score!=-999'; else "
+        ("if -999.0 stands for a missing value, leave it out by --where 'score>=0'; else "
+        "these are no probabilities: pass --scale logprob for log-probabilities, or name another column")),
+    "code in a column with a sign": ("days in <b>,label\n0.5,1\n-99.9,0\n0.25,0\n-99.9,1\n",
+        Columns(score="days in <b>", label="label"),
+        "p.csv, column 'days in <b>': 2 of 4 values lie outside [0, 1]; the first is -99.9 at row 2",
+        ("if -99.9 stands for a missing value, leave it out by --where '\"days in <b>\">=0'; else "
         "these are no probabilities: pass --scale logprob for log-probabilities, or name another column")),
     "a few beyond, which no scale mends": ("score,label\n" + "0.5,1\n" * 20 + "inf,1\n-inf,0\n",
         ASKED,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from calibcli.data.selection import satisfied
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Sign
-from calibcli.options.conditions import Literal, condition_of
+from calibcli.options.conditions import Literal, as_column, condition_of
 from calibcli.options.numerals import number_of
 
 SIGNS = [sign.value for sign in Sign if sign is not Sign.IN]
@@ -101,6 +101,12 @@ def test_quoted_column_and_value_are_taken_as_they_are(column: str, sign: str, v
     quoted = [text.replace("'", "''") for text in (column, value)]
     found = condition_of(f"'{quoted[0]}' {sign} '{quoted[1]}'")
     assert (found.column, found.sign.value, found.values) == (column, sign, (Literal(value, None),))
+
+
+@given(st.text(min_size=1) | st.sampled_from(["a b", " a", "days in bed", "a=b", "a<b", "'a'", 'a"b', "in"]))
+def test_a_column_is_named_so_that_it_is_found(column: str) -> None:
+    assert condition_of(f"{as_column(column)}>=0").column == column
+    assert as_column("p-1.x y") == "p-1.x y"
 
 
 @given(st.text(alphabet=string.printable + "é\0", max_size=60))
