@@ -159,8 +159,9 @@ def _spared(limit: int) -> int:
     return min(COARSE_CELLS, limit // 10)
 
 
-# Marks of scores that are looked at together: they fit the processor's cache.
-_MARKS = 1 << 22
+# Marks of scores that are looked at together: they fit the processor's cache. Of many rows one class
+# has more, and at most 32 MiB, where a few scores that share a mark count once.
+_MARKS, _MOST_MARKS_BITS = 1 << 22, 25
 
 
 def _distinct_at_least(blocks: Sequence[Floats], *, bits: int) -> list[int]:
@@ -299,7 +300,8 @@ class RunningClasses:
             return False
         if self._waiting_scores <= self._most(self._limit):
             return False
-        bits = (8 * sum(rows.label.size for rows in self._waiting)).bit_length()
+        rows_waiting = sum(rows.label.size for rows in self._waiting)
+        bits = min((8 * rows_waiting).bit_length(), _MOST_MARKS_BITS)
         step, free = max(1, _MARKS >> bits), _spared(self._limit)
         found = free
         for first in range(0, len(self._names), step):
