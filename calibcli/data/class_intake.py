@@ -101,12 +101,11 @@ def class_labels_of(column: Column, classes: tuple[str, ...]) -> Labels:
     labels = labels_of(column, None)
     codes, first, inverse = np.unique(labels.codes, return_index=True, return_inverse=True)
     texts = [labels.text(int(row)) for row in first]
-    names = _names(classes)
+    names, named = _names(classes)
     typed = arrays.is_number(arrays.value_type(column.type))
     places = np.array([_place(text, names, typed=typed) for text in texts], np.int64)
     if not codes.size:
         places = np.zeros(0, np.int64)
-    named = replace(names, indices=0)
     counted = names.indices > 0 and any(
         place != NO_CLASS and _place(text, named, typed=typed) == NO_CLASS
         for text, place in zip(texts, places, strict=False)
@@ -149,19 +148,21 @@ def _place(text: str, names: _Names, *, typed: bool) -> int:
 
 
 @lru_cache(maxsize=4)
-def _names(classes: tuple[str, ...]) -> _Names:
+def _names(classes: tuple[str, ...]) -> tuple[_Names, _Names]:
+    """Return what labels may mean, and what they do as names alone."""
     names = [name.strip() for name in classes]
     places = range(len(names))
     numbers = [number_of(name) for name in names]
     usual = [usual_name(name) for name in names]
     # The first of several counts.
     backwards = list(reversed(places))
-    return _Names(
+    found = _Names(
         {names[place]: place for place in backwards},
         {number: place for place in backwards if (number := numbers[place]) is not None},
         {name: place for place in backwards if (name := usual[place]) is not None},
         0 if any(number is not None and is_whole(number) for number in numbers) else len(names),
     )
+    return found, replace(found, indices=0)
 
 
 class ClassIntake(Intake):

@@ -462,16 +462,15 @@ def reach_of_maps(
     for low, names in ((0.0, (MeasureName.BRIER, *ranked)), (least, (MeasureName.LOG_LOSS,))):
         # Where no score is 0 or 1, rounding makes none 1.
         high = min(1.0 - low, math.nextafter(1.0, 0.0)) if low else 1.0
-        further = np.concatenate((np.linspace(low, high, _POINTS), corners))
-        at = np.concatenate((scores, _between(further, scores)))
+        at = np.concatenate((np.linspace(low, high, _POINTS), scores, corners))
         at = at[(at >= low) & (at <= high)]
-        one, other = first(at), second(at)
+        one, other, told = first(at), second(at), _told_apart(at, scores)
         for name in names:
             ends = [0.0, 0.0]
             for label in (np.zeros(at.size, np.bool_), np.ones(at.size, np.bool_)):
                 if name in ranked:
                     before, after = ranked[name]
-                    apart = after.of_rows(other, label) - before.of_rows(one, label)
+                    apart = (after.of_rows(other, label) - before.of_rows(one, label))[told]
                 else:
                     with np.errstate(invalid="ignore"):
                         apart = losses_of_rows(name, other, label) - losses_of_rows(name, one, label)
@@ -484,15 +483,16 @@ def reach_of_maps(
     return found
 
 
-def _between(points: Floats, scores: Floats) -> Floats:
-    """Return the points that are more than rounding away from every score.
+def _told_apart(points: Floats, scores: Floats) -> Booleans:
+    """Return which points are one of the scores, or more than rounding away from every score.
 
     Next to a score a rising map may give two numbers the same probability, and then ranks them otherwise.
     """
     known = np.unique(scores)
     place = np.searchsorted(known, points)
     lower, upper = known[np.maximum(place - 1, 0)], known[np.minimum(place, known.size - 1)]
-    return points[np.minimum(np.abs(points - lower), np.abs(points - upper)) > _ROUNDING * points]
+    nearest = np.minimum(np.abs(points - lower), np.abs(points - upper))
+    return np.asarray((nearest == 0.0) | (nearest > _ROUNDING * points))
 
 
 def _why_open(name: Compared, interval: Interval, values: Values, reach: tuple[float, float]) -> str | None:

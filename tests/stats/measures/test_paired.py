@@ -298,6 +298,17 @@ def test_score_next_to_0_leaves_no_end_open() -> None:
         assert most == pytest.approx(math.log(2.0), abs=1e-4)
 
 
+def test_what_lies_next_to_a_score_counts_for_squared_errors() -> None:
+    """A map that steps just above a score that was seen is farthest from the score there."""
+
+    def step(score: np.ndarray) -> np.ndarray:
+        return np.where(score > 0.3, 0.9, 0.1)
+
+    corners = np.array([0.3, math.nextafter(0.3, 1.0)])
+    least, _ = reach_of_maps(np.asarray, step, np.array([0.3, 0.6]), corners=corners)[BRIER]
+    assert least == pytest.approx(0.1**2 - 0.7**2, abs=1e-9)
+
+
 def test_steps_of_scaling_binning_next_to_0_are_known() -> None:
     """Of rare events outputs step where no row is seen, and log losses tell a billionth from a millionth."""
     rng = np.random.default_rng(2)
