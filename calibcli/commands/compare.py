@@ -14,13 +14,8 @@ from calibcli.commands.measure import (
 )
 from calibcli.commands.partition import refuse_idle_bins
 from calibcli.commands.reading import read_tables, with_classes_of_map, with_scores
-from calibcli.commands.scale_checks import (
-    read_notes,
-    repeated_notes,
-    sure_notes,
-    table_scale_notes,
-    two_classes_notes,
-)
+from calibcli.commands.row_checks import read_notes, repeated_notes, two_classes_notes
+from calibcli.commands.scale_checks import sure_notes, table_scale_notes
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
 from calibcli.commands.through_maps import (
     ClassMap,

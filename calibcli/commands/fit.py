@@ -15,13 +15,8 @@ from calibcli.commands.cutting import (
 )
 from calibcli.commands.gathering import RAW, Gathered, SecondPass, selection_notes
 from calibcli.commands.reading import group_notes, read_tables, rounding_notes
-from calibcli.commands.scale_checks import (
-    odd_classes,
-    read_notes,
-    repeated_notes,
-    sure_notes,
-    weights_by_class,
-)
+from calibcli.commands.row_checks import odd_classes, read_notes, repeated_notes, weights_by_class
+from calibcli.commands.scale_checks import sure_notes
 from calibcli.data.engines import default_workers
 from calibcli.data.faults import GivenSums
 from calibcli.data.tally import TWICE, GatherRequest

@@ -448,7 +448,7 @@ def _close(of_file: Findings, last: Piece, *, total: Findings) -> None:
         for said in fault_words.odd_scores(of_file, last.columns):
             of_file.note_unlike(said, shown)
         if of_file.by_class is not None:
-            from calibcli.commands.scale_checks import lower_where_seen
+            from calibcli.commands.row_checks import lower_where_seen
 
             observed, given = of_file.by_class.observed, of_file.by_class.given
             if lower_where_seen(last.columns.classes, observed, given, rows=int(observed.sum())):

@@ -4,14 +4,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered, gather
-from calibcli.commands.scale_checks import (
-    label_notes,
-    read_notes,
-    repeated_notes,
-    sure_notes,
-    table_scale_notes,
-    two_classes_notes,
-)
+from calibcli.commands.row_checks import label_notes, read_notes, repeated_notes, two_classes_notes
+from calibcli.commands.scale_checks import sure_notes, table_scale_notes
 from calibcli.data.columns import alike_notes, refuse_null
 from calibcli.data.engines import engine_named
 from calibcli.data.fragments import looked_at, with_fitting_scores

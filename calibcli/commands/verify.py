@@ -20,7 +20,7 @@ from calibcli.commands.partition import (
 )
 from calibcli.commands.reading import one_label, read_evaluation, with_classes_of_map
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
-from calibcli.commands.scale_checks import two_classes_notes
+from calibcli.commands.row_checks import two_classes_notes
 from calibcli.commands.slices import Group, Slices, refuse_cut_cells, sorted_groups, views_of
 from calibcli.data.files import file_word, shown_files
 from calibcli.data.tally import MOST_BRIEF_SLICES, GatherRequest

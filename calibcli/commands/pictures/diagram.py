@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import Self
 
 from calibcli.commands.gathering import FIT_ROWS
-from calibcli.commands.scale_checks import two_classes_notes
+from calibcli.commands.row_checks import two_classes_notes
 from calibcli.documents.summary import is_summary
 from calibcli.errors import EmptyTable, IdleOption, UsageProblem
 from calibcli.names import PlotKind, ViewName
