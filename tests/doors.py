@@ -309,7 +309,7 @@ def _where(content: bytes) -> None:
 
 
 def _edges(content: bytes) -> None:
-    from calibcli.commands.partition import given_bins
+    from calibcli.commands.bins import given_bins
     from calibcli.options.measuring import check_edges, edges_of
 
     edges = edges_of(content.decode("utf-8", "replace"))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from calibcli.commands.bins import refuse_idle_bins
 from calibcli.commands.gathering import CONFIDENCE, RAW, Gathered
 from calibcli.commands.measure import (
     KEYS,
@@ -12,7 +13,6 @@ from calibcli.commands.measure import (
     refuse_class_measures,
     views_shown,
 )
-from calibcli.commands.partition import refuse_idle_bins
 from calibcli.commands.reading import read_tables, with_classes_of_map, with_scores
 from calibcli.commands.row_checks import read_notes, repeated_notes, two_classes_notes
 from calibcli.commands.scale_checks import sure_notes, table_scale_notes

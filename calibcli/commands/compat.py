@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from calibcli.commands.bins import may_cut_cells
 from calibcli.commands.cutting import rows_again
 from calibcli.commands.measure import measure_table
-from calibcli.commands.partition import may_cut_cells
 from calibcli.commands.reading import read_evaluation, with_scores
 from calibcli.data.tally import GatherRequest
 from calibcli.errors import EmptyTable, IdleOption, UsageProblem

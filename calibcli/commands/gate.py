@@ -9,9 +9,9 @@ from pathlib import PurePath
 
 import numpy as np
 
+from calibcli.commands.bins import lenient_limits, parted, shared_bins_notes, summary_of
 from calibcli.commands.cutting import MOST_SEGMENTS, cut_columns, rows_again, spelling_notes
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
-from calibcli.commands.partition import lenient_limits, parted, shared_bins_notes, summary_of
 from calibcli.commands.reading import read_evaluation, with_classes_of_map
 from calibcli.commands.through_maps import outputs_through
 from calibcli.data.columns import ResolvedColumns, listing

@@ -6,8 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from calibcli.ahead import aside
-from calibcli.commands.gathering import RAW, Gathered
-from calibcli.commands.partition import (
+from calibcli.commands.bins import (
     chosen_bins,
     cut_notes,
     given_bins,
@@ -16,6 +15,7 @@ from calibcli.commands.partition import (
     shared_bins_notes,
     summary_of,
 )
+from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.reading import empty_means, read_evaluation, rounding_notes, with_scores
 from calibcli.commands.slices import (
     Group,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from calibcli.commands.bins import CUT, chosen_bins, refuse_idle_bins
 from calibcli.commands.cutting import segments_in
 from calibcli.commands.gathering import Gathered
 from calibcli.commands.measure import class_groups
-from calibcli.commands.partition import CUT, chosen_bins, refuse_idle_bins
 from calibcli.commands.reading import read_rows, with_classes_of_map
 from calibcli.commands.scale_checks import table_scale_notes, unfitted_notes
 from calibcli.commands.through_maps import outputs_through, through

@@ -6,9 +6,9 @@ from itertools import combinations
 
 import numpy as np
 
+from calibcli.commands.bins import summary_of
 from calibcli.commands.cutting import Cut, refuse_segments, segments_in
 from calibcli.commands.gathering import Gathered
-from calibcli.commands.partition import summary_of
 from calibcli.commands.reading import one_label, read_evaluation, with_scores
 from calibcli.data.files import refuse_read_once
 from calibcli.data.tally import TWICE

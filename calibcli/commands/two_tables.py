@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TypeVar
 
-from calibcli.commands.partition import chosen_bins, parted, shared_bins_notes, summary_of
+from calibcli.commands.bins import chosen_bins, parted, shared_bins_notes, summary_of
 from calibcli.commands.slices import View
 from calibcli.names import DEFAULT_BINS, Binning, ClassMeasure, MeasureName
 from calibcli.options.measuring import COMPARABLE, CompareOptions, MeasureOptions

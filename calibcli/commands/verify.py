@@ -5,10 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from calibcli.commands.cutting import Cut, refuse_segments, segments_in
-from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
-from calibcli.commands.measure import class_groups, class_views, refuse_class_measures
-from calibcli.commands.partition import (
+from calibcli.commands.baseline import Before, against_report, against_score, read_baseline
+from calibcli.commands.bins import (
     WITHOUT_BINS,
     chosen_bins,
     lenient_limits,
@@ -18,8 +16,10 @@ from calibcli.commands.partition import (
     shared_bins_notes,
     summary_of,
 )
+from calibcli.commands.cutting import Cut, refuse_segments, segments_in
+from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
+from calibcli.commands.measure import class_groups, class_views, refuse_class_measures
 from calibcli.commands.reading import one_label, read_evaluation, with_classes_of_map
-from calibcli.commands.regression import Before, against_report, against_score, read_baseline
 from calibcli.commands.row_checks import two_classes_notes
 from calibcli.commands.slices import Group, Slices, refuse_cut_cells, sorted_groups, views_of
 from calibcli.data.files import file_word, shown_files

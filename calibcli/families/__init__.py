@@ -25,7 +25,7 @@ class Home(StrEnum):
     SMOOTH = auto()
     CUTOFF = auto()
     BIAS = auto()
-    REGRESSION = auto()
+    COX = auto()
     SCORES = auto()
     SKILL = auto()
     DECOMPOSITIONS = auto()

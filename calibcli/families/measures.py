@@ -549,7 +549,7 @@ class MeasureName(Explained):
             score says the same of the population.
         Reference: Steyerberg (2019), Clinical Prediction Models, chapter 15; Debray et al. (2017), BMJ 356.
         """
-    CITL_LOGIT = "citl_logit", Facts(Home.REGRESSION, least=-inf, most=inf), f"""
+    CITL_LOGIT = "citl_logit", Facts(Home.COX, least=-inf, most=inf), f"""
         calibration intercept (CITL)
         Calibration in the large on log odds: 0 is right, above 0 scores are too low, below 0 too high.
         Reading: It is the constant to add to the log odds of every score. 0.1 means that the odds of an event
@@ -571,7 +571,7 @@ class MeasureName(Explained):
             constant. Where they are not, a is the best such constant.
         Reference: Cox (1958), Biometrika 45; Royall & Tsou (2003), JRSS-B 65, for φ.
         """
-    COX_INTERCEPT = "cox_intercept", Facts(Home.REGRESSION, least=-inf, most=inf), f"""
+    COX_INTERCEPT = "cox_intercept", Facts(Home.COX, least=-inf, most=inf), f"""
         intercept of Cox's line
         Calibration intercept, fitted with the slope: log odds of label 1 at a score of 1/2; 0 is right.
         Reading: Read it with cox_slope only: (0, 1) is right. It is not the error on average, which is
@@ -589,7 +589,7 @@ class MeasureName(Explained):
         Reference: Cox (1958), Biometrika 45; Venzon & Moolgavkar (1988), Applied Statistics 37; Royall & Tsou
             (2003), JRSS-B 65; Long & Ervin (2000), American Statistician 54.
         """
-    COX_SLOPE = "cox_slope", Facts(Home.REGRESSION, least=-inf, most=inf, percent=50.0, best=1.0), """
+    COX_SLOPE = "cox_slope", Facts(Home.COX, least=-inf, most=inf, percent=50.0, best=1.0), """
         calibration slope
         Calibration slope: 1 is right, below 1 scores are too extreme, above 1 not extreme enough.
         Reading: Below 1 scores are overconfident, as after overfitting; above 1 they are underconfident.

@@ -15,7 +15,7 @@ def _of(*homes: Home) -> tuple[Explained, ...]:
 SECTIONS = {
     "Errors over bins": _of(Home.BINNED, Home.L2),
     "Errors without bins": _of(Home.SMOOTH_ECE, Home.DISTANCE, Home.SMOOTH, Home.CUTOFF),
-    "Calibration in the large, and by regression": _of(Home.BIAS, Home.REGRESSION),
+    "Calibration in the large, and by regression": _of(Home.BIAS, Home.COX),
     "Proper scores and their parts": (*_of(Home.SCORES), *_of(Home.SKILL), *_of(Home.DECOMPOSITIONS)),
     "Discrimination": _of(Home.DISCRIMINATION),
     "Several classes together": tuple(ClassMeasure),

@@ -13,7 +13,7 @@ from calibcli.names import Bound, MeasureName, Relation, Target
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds import Interval
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.measures.regression import cox_measure
+from calibcli.stats.measures.cox import cox_measure
 from calibcli.stats.table import ScoreTable
 from claims import cells as c
 from claims.simulation import PROMISES, generator_of, most_misses, short_and_full

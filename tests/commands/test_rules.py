@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calibcli
-from calibcli.commands.partition import CUT
+from calibcli.commands.bins import CUT
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, TestName
 from calibcli.options.gating import bins_of_gate

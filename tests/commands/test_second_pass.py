@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.codec import Node
+from calibcli.commands.bins import chosen_bins, parted
 from calibcli.commands.fit import fit_files
 from calibcli.commands.gathering import RAW
 from calibcli.commands.measure import measure_files
-from calibcli.commands.partition import chosen_bins, parted
 from calibcli.commands.reading import read_tables
 from calibcli.commands.verify import verify_files
 from calibcli.data.engines import Engine, ThreadEngine

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from calibcli.names import BetaForm, FitMethod, MeasureName
 from calibcli.options.fitting import FitOptions
+from calibcli.stats.measures.cox import cox_measure
 from calibcli.stats.measures.decompositions import corp_part
-from calibcli.stats.measures.regression import cox_measure
 from calibcli.stats.measures.smooth import calibration_index
 from calibcli.stats.measures.smooth_ece import smooth_ece_on
 from calibcli.stats.measures.u_test import u_test

@@ -9,7 +9,7 @@ from scipy.stats import t as student
 
 from calibcli.names import MeasureName
 from calibcli.stats.bounds.resampling import excursion_tail, range_tail
-from calibcli.stats.measures.regression import cox_measure
+from calibcli.stats.measures.cox import cox_measure
 from calibcli.stats.measures.skill import brier_skill, log_loss_skill
 from calibcli.stats.table import ScoreTable
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from calibcli.commands.bins import chosen_bins, may_cut_cells, parted
 from calibcli.commands.gathering import FIT_ROWS, RAW, Gathered
-from calibcli.commands.partition import chosen_bins, may_cut_cells, parted
 from calibcli.commands.pictures import diagram
 from calibcli.commands.reading import read_evaluation
 from calibcli.data.tally import GatherRequest

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from calibcli.commands.bins import cut_notes
 from calibcli.commands.gathering import RAW
 from calibcli.commands.measure import measure_table
-from calibcli.commands.partition import cut_notes
 from calibcli.commands.pictures.diagram import (
     Brief,
     Diagram,

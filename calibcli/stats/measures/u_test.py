@@ -7,7 +7,7 @@ import numpy as np
 from calibcli.errors import NotConverged
 from calibcli.names import TestName
 from calibcli.stats.bounds.resampling import label_draws, sub_cell_starts
-from calibcli.stats.measures import CERTAIN, HELD_OUT, INDEPENDENT_ROWS, TestResult, regression
+from calibcli.stats.measures import CERTAIN, HELD_OUT, INDEPENDENT_ROWS, TestResult, cox
 from calibcli.stats.measures.if_calibrated import p_value
 from calibcli.stats.recalibrators.newton import (
     Labelled,
@@ -57,7 +57,7 @@ def u_test(table: Table) -> TestResult:
     as_they_are = log_loss(Points(logit(points.score)[np.newaxis], target, share), np.ones(1)).loss
     u = max(0.0, 2.0 * table.total_rows * (as_they_are - least))
     blind = "blind to errors that no intercept and slope describe"
-    notes = (INDEPENDENT_ROWS, HELD_OUT, blind, *regression.limited_words(limited_rows(table)))
+    notes = (INDEPENDENT_ROWS, HELD_OUT, blind, *cox.limited_words(limited_rows(table)))
     p = math.exp(-0.5 * u)
     return TestResult(TestName.U, u, p, "asymptotic", p, notes)
 
@@ -192,5 +192,5 @@ def _least(points: Labelled, table: Table) -> float:
     if points.one_label:
         return 0.0
     if parted(*points.logits):
-        return regression.least_when_parted(*points.logits, points)
-    return regression.fitted_line(points, table).optimum.slopes.loss
+        return cox.least_when_parted(*points.logits, points)
+    return cox.fitted_line(points, table).optimum.slopes.loss

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from calibcli.commands.partition import given_bins, may_cut_cells, parted
+from calibcli.commands.bins import given_bins, may_cut_cells, parted
 from calibcli.errors import UsageProblem
 from calibcli.families import Home
 from calibcli.names import Binning, MeasureName

@@ -23,8 +23,8 @@ from calibcli.stats.measures.clustered import (
     unlike_share,
     with_clusters,
 )
+from calibcli.stats.measures.cox import cox_measure
 from calibcli.stats.measures.differences import PairedSums
-from calibcli.stats.measures.regression import cox_measure
 from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.measures.skill import brier_skill
 from calibcli.stats.numerics import student_quantile

@@ -206,5 +206,5 @@ def test_u_without_a_fit_is_undefined(monkeypatch: pytest.MonkeyPatch) -> None:
         msg = "the log loss has no minimum"
         raise NotConverged(msg)
 
-    monkeypatch.setattr(u_module.regression, "fitted_line", fails)
+    monkeypatch.setattr(u_module.cox, "fitted_line", fails)
     assert u_test(following(50)).assumptions == ("undefined: the log loss has no minimum",)

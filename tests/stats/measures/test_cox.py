@@ -12,9 +12,9 @@ from scipy.stats import t as student
 from calibcli.errors import NotConverged
 from calibcli.names import MeasureName, Target
 from calibcli.stats.measures import Estimate
-from calibcli.stats.measures import regression as cox_module
+from calibcli.stats.measures import cox as cox_module
 from calibcli.stats.measures.bias import interval_of_bias
-from calibcli.stats.measures.regression import Profile, cox_measure
+from calibcli.stats.measures.cox import Profile, cox_measure
 from calibcli.stats.measures.smooth import calibration_index
 from calibcli.stats.measures.u_test import u_test
 from calibcli.stats.recalibrators.logits import Intercept, Platt

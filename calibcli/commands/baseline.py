@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 
 from calibcli.codec import Node, version_of
+from calibcli.commands.bins import parted
 from calibcli.commands.gathering import Gathered
-from calibcli.commands.partition import parted
 from calibcli.data.files import file_word
 from calibcli.documents.sealed import NO_JSON, Document, in_file, read_document
 from calibcli.errors import DocumentProblem, UsageProblem
