@@ -40,6 +40,7 @@ from calibcli.data.tally import (
     TallyWork,
 )
 from calibcli.documents.artifact import read_artifact
+from calibcli.errors import CalibcliError
 from calibcli.names import EXACT_LIMIT, FitMethod
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import MeasureOptions
@@ -67,7 +68,7 @@ def costs(folder: Path) -> dict[str, tuple[float, str]]:
     work = TallyWork(EXACT_LIMIT, signals)
     piece = Piece(fragment, chosen[fragment.path])
     tallied = work(piece)
-    if isinstance(tallied):
+    if isinstance(tallied, CalibcliError):
         raise tallied
     packed = pickle.dumps(tallied)
     whole = RunningTable(EXACT_LIMIT)

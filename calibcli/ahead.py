@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def made_ahead(items: Iterator[Item], most: int = 1) -> Iterator[Item]:
+def made_ahead(items: Iterator[Item], most: int = 1) -> Generator[Item, None, None]:
     """Yield the items in order, so many made in a thread while those before are used; 0 for no thread.
 
     What making an item raises is raised here, in its turn.

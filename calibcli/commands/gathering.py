@@ -35,7 +35,6 @@ from calibcli.data.tally import (
     Unchanged,
     bundles_of,
     changed,
-    intake_of,
     taken,
 )
 from calibcli.errors import CalibcliError, EmptyTable, InputProblem
@@ -400,13 +399,12 @@ def _first_alone(
     """Tally the first fragment before the others start.
 
     If its distinct scores pass the limit, the others go straight into grids, which take a fraction of the
-    memory of tables that turn out too large. A grid counts in a thread of its own, so that more threads
-    would only multiply its memory: in this process the others are then taken one by one, onto one grid, and
-    elsewhere in bundles.
+    memory of tables that turn out too large. More than one grid would only multiply that memory: in this
+    process the others are then taken one by one, onto one grid, and elsewhere in bundles.
     """
     yield from engine.map(work, pieces[:1])
     if engine.shares_interpreter and work.signals.grids:
-        yield from map(replace(work, onto=running), pieces[1:])
+        yield from replace(work, onto=running).each(pieces[1:])
     elif engine.shares_interpreter:
         yield from engine.map(work, pieces[1:])
     else:
@@ -597,15 +595,13 @@ class _Pass(Generic[Result]):
 
     def __call__(self, piece: Piece) -> tuple[int, Result] | CalibcliError:
         try:
-            return self._of(piece.fragment, piece.columns)
+            with closing(taken([piece])) as read:
+                _, intake, batches = next(read)
+                # What is wrong with values was found by the first pass.
+                found = (rows for rows in batches if rows is not None)
+                result = self.made(replace(rows, score=changed(rows, self.change)) for rows in found)
         except CalibcliError as problem:
             return problem
-
-    def _of(self, fragment: Fragment, columns: ResolvedColumns) -> tuple[int, Result]:
-        intake = intake_of(columns, shown=fragment.shown, first_row=fragment.first_row)
-        # What is wrong with values was found by the first pass.
-        found = (rows for rows in taken(fragment, intake, columns) if rows is not None)
-        result = self.made(replace(rows, score=changed(rows, self.change)) for rows in found)
         return intake.findings.rows, result
 
 
@@ -706,11 +702,10 @@ class SecondPass:
     def in_turn(self) -> Iterator[Rows]:
         """Yield the rows as they are read, in the order of the input."""
         seen = 0
-        for fragment in self.fragments:
-            columns = self.resolved[fragment.path]
-            intake = intake_of(columns, shown=fragment.shown, first_row=fragment.first_row)
-            yield from (rows for rows in taken(fragment, intake, columns) if rows is not None)
-            seen += intake.findings.rows
+        with closing(taken(pieces_of(self.fragments, self.resolved))) as read:
+            for _, intake, batches in read:
+                yield from (rows for rows in batches if rows is not None)
+                seen += intake.findings.rows
         self._refuse_others(seen)
 
     def _refuse_others(self, rows: int) -> None:

@@ -3,9 +3,11 @@
 Beside a table for each score stand differences between scores, slices, clusters, folds and tables of classes.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from enum import Enum
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -458,10 +460,19 @@ class TallyWork:
 
     def __call__(self, piece: Piece) -> Tally | CalibcliError:
         """Tally a fragment; a problem is returned, not raised: every engine carries a value unharmed."""
+        (found,) = self.each([piece])
+        return found
+
+    def each(self, pieces: Iterable[Piece]) -> Iterator[Tally | CalibcliError]:
+        """Tally fragments in their order up to the first problem, while rows of the next are read already."""
         try:
-            return self.tally(piece.fragment, piece.columns)
+            with closing(taken(pieces)) as read:
+                for piece, intake, batches in read:
+                    yield self._tally(piece, intake, batches)
+                    if self.signals.stopped:
+                        return
         except CalibcliError as problem:
-            return problem
+            yield problem
 
     def tables(self) -> dict[str, RunningTable]:
         """Return empty tables, those that are known to become grids as such."""
@@ -470,12 +481,12 @@ class TallyWork:
             tables[key].become_grid()
         return tables
 
-    def tally(self, fragment: Fragment, resolved: ResolvedColumns) -> Tally:
+    def _tally(self, piece: Piece, intake: Intake, batches: Iterator[Rows | None]) -> Tally:
+        resolved = piece.columns
         tables, gather_request = self.tables() if self.onto is None else dict(self.onto), self.gather_request
         extras = Extras.start(gather_request, limit=self.limit, classes=resolved.classes)
-        intake = intake_of(resolved, shown=fragment.shown, first_row=fragment.first_row)
-        folds_of = _folding(gather_request, fragment)
-        for rows in taken(fragment, intake, resolved):
+        folds_of = _folding(gather_request, piece.fragment)
+        for rows in batches:
             if self.signals.stopped:
                 break
             if rows is not None:
@@ -539,16 +550,54 @@ def intake_of(resolved: ResolvedColumns, *, shown: str, first_row: int = 0) -> I
     return ClassIntake(resolved, shown=shown, first_row=first_row)
 
 
-def taken(fragment: Fragment, intake: Intake, resolved: ResolvedColumns) -> Iterator[Rows | None]:
-    """Yield what an intake makes of each batch of a fragment.
+# Batches decoded and checked before they are asked for: as many as last while those that wait are counted.
+_AHEAD = 8
 
-    Batches of most formats are decoded and checked two ahead in a thread, but not those of small files. What
-    comes through a pipe may keep a reader waiting, and so is read where an interrupt is heard, as is CSV.
+_END = object()
+
+
+def taken(
+    pieces: Iterable[Piece],
+) -> Generator[tuple[Piece, Intake, Iterator[Rows | None]], None, None]:
+    """Yield for each fragment its intake, and what that makes of its batches, to be used up before the next.
+
+    Batches of most formats are decoded and checked ahead in a thread, those of the next fragments as well,
+    but not those of small files. What comes through a pipe may keep a reader waiting, and so is read where
+    an interrupt is heard, as is CSV.
     """
-    batches = batches_of(fragment, resolved)
-    rows = map(intake.rows_of, resolved.rows.first_of(batches, fragment.first_row))
-    ahead = reader_of(fragment).ahead and not (fragment.streams or fragment.is_small)
-    return made_ahead(rows, 2 * ahead)
+    for ahead, some in groupby(pieces, _is_read_ahead):
+        with closing(made_ahead(_read(some), _AHEAD * ahead)) as coming:
+            for piece, intake in coming:
+                yield piece, intake, _up_to_end(coming)
+
+
+def _is_read_ahead(piece: Piece) -> bool:
+    fragment = piece.fragment
+    return reader_of(fragment).ahead and not (fragment.streams or fragment.is_small)
+
+
+def _read(pieces: Iterable[Piece]) -> Iterator[Any]:
+    """Yield each fragment with its intake, then its rows, then how it ended."""
+    for piece in pieces:
+        fragment, resolved = piece.fragment, piece.columns
+        intake = intake_of(resolved, shown=fragment.shown, first_row=fragment.first_row)
+        yield piece, intake
+        ended: object = _END
+        try:
+            batches = batches_of(fragment, resolved)
+            yield from map(intake.rows_of, resolved.rows.first_of(batches, fragment.first_row))
+        except CalibcliError as problem:
+            ended = problem
+        yield ended
+
+
+def _up_to_end(coming: Iterator[Any]) -> Iterator[Rows | None]:
+    for one in coming:
+        if one is _END:
+            return
+        if isinstance(one, CalibcliError):
+            raise one
+        yield one
 
 
 def _add(table: RunningTable, rows: Rows, change: Change | None) -> Floats:
@@ -591,7 +640,8 @@ class BundleWork:
         counted = replace(self.work, onto=onto)
         classes = bundle[0].columns.classes
         extras = Extras.start(self.work.gather_request, limit=self.work.limit, classes=classes)
-        results = [_merged(counted(piece), extras, piece) for piece in bundle]
+        tallies = zip(counted.each(bundle), bundle, strict=False)
+        results = [_merged(tally, extras, piece) for tally, piece in tallies]
         last = results[-1]
         if isinstance(last, Tally):
             tables = {key: _packed(table.partial()) for key, table in onto.items()}

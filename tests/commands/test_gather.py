@@ -5,8 +5,8 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,15 @@ from hypothesis import strategies as st
 
 from calibcli.commands.gathering import Gathered, choose_columns, gather
 from calibcli.data import fragments
+from calibcli.data.columns import ResolvedColumns
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.readers import parquet
-from calibcli.data.tally import GatherRequest, Signals, TallyWork
+from calibcli.data.tally import GatherRequest, Signals, Tally, TallyWork
 from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.options.rows import Columns
 from calibcli.stats.table import ScoreTable
+from calibcli.stats.table.running import RunningTable
 
 ASKED = Columns("score", "label")
 SCORES = st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0, 5e-324]), st.floats(0, 1))
@@ -55,16 +57,19 @@ def write_parquet(path: Path, rows: Sequence[tuple[float, bool]], group: int = 7
     cuts=st.lists(st.integers(0, 60), max_size=3),
     order=st.randoms(),
     limit=st.sampled_from([None, 3]),
+    small=st.sampled_from([0, 1 << 16]),
 )
 def test_shuffled_and_split_rows_give_the_same_table(
     rows: list[tuple[float, bool]],
     cuts: list[int],
     order: "st.random.Random",
     limit: int | None,
+    small: int,
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Neither order, nor files, nor formats, nor workers change a bit, exact or on the grid."""
+    """Neither order, nor files, nor formats, nor workers change a bit, exact or grid, read ahead or not."""
+    monkeypatch.setattr("calibcli.data.readers._SMALL", small)
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 20)
     monkeypatch.setattr("calibcli.data.readers._BATCH_ROWS", 5)
     folder = tmp_path_factory.mktemp("split")
@@ -216,6 +221,35 @@ def test_damage_in_the_middle_is_one_line(tmp_path: Path) -> None:
     assert "\n" not in caught.value.message
 
 
+@pytest.mark.parametrize("small", [0, 1 << 16])
+def test_what_is_read_ahead_is_counted_up_to_the_break(
+    small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A problem comes in its turn, after the rows before it, and no thread goes on reading."""
+    monkeypatch.setattr("calibcli.data.readers._SMALL", small)
+    monkeypatch.setattr("calibcli.data.readers._BATCH_ROWS", 5)
+    monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 10)
+    path = write_parquet(tmp_path / "a.parquet", [(0.5, True)] * 40, group=10)
+    original = parquet.ParquetReader.batches
+
+    def breaks(reader: parquet.ParquetReader, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
+        broken = reader.fragment.first_row == 20
+        yield from islice(original(reader, resolved), 1 if broken else None)
+        if broken:
+            message = "broken"
+            raise InputProblem(message)
+
+    monkeypatch.setattr(parquet.ParquetReader, "batches", breaks)
+    pieces = fragments.list_fragments([str(path)])
+    chosen = choose_columns(pieces, ASKED)
+    onto = {"raw": RunningTable()}
+    *tallies, problem = TallyWork(None, Signals(), onto).each(fragments.pieces_of(pieces, chosen))
+    assert [one.findings.rows for one in tallies if isinstance(one, Tally)] == [10, 10]
+    assert isinstance(problem, InputProblem)
+    assert onto["raw"].table().total_rows == 25
+    assert not [one for one in threading.enumerate() if one.name.startswith("calibcli-ahead")]
+
+
 def test_an_earlier_fault_wins_over_later_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first problem in the order of the input is told."""
     path = tmp_path / "a.csv"
@@ -240,12 +274,13 @@ def test_an_earlier_fault_wins_over_later_damage(tmp_path: Path, monkeypatch: py
 def test_a_stopped_tally_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that Ctrl-C need not wait for a file to be read to its end."""
     monkeypatch.setattr("calibcli.data.readers._BATCH_ROWS", 10)
-    path = write_parquet(tmp_path / "a.parquet", [(0.5, True)] * 100, group=100)
+    path = write_parquet(tmp_path / "a.parquet", [(0.5, True)] * 200, group=200)
     (fragment,) = fragments.list_fragments([str(path)])
     resolved = choose_columns([fragment], ASKED)[str(path)]
-    found = TallyWork(None, Signals(stopped=True)).tally(fragment, resolved)
-    # The batch looked at and the one ahead of it, of ten.
-    assert found.findings.rows <= 20
+    found = TallyWork(None, Signals(stopped=True))(fragments.Piece(fragment, resolved))
+    assert isinstance(found, Tally)
+    # The batch looked at and those ahead of it, of ten each.
+    assert found.findings.rows <= 90
 
 
 def test_an_interrupt_leaves_no_thread_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ at most `resolution`.
 
 import hashlib
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, wraps
 from typing import Any, Self, cast
 
@@ -136,15 +135,13 @@ class Counting:
         self._rows = np.zeros(places, np.int64)
         self._below = np.zeros(places, np.int64)
         # Rows placed and not yet counted: a count goes over all places, so it should be worth it.
-        self._buffers: list[tuple[Integers, Floats]] = []
+        self._buffer: tuple[Integers, Floats] | None = None
         self._waiting = 0
         # Sums of distances with `ROW` for each row, not yet told apart, and what none of them passes.
         self._packed: Floats | None = None
         self._most_packed = 0.0
         # Whether a place was seen to hold more rows at once than can be counted together with distances.
         self._crowded = False
-        self._pool: ThreadPoolExecutor | None = None
-        self._counted: Future[None] | None = None
 
     def __getstate__(self) -> tuple[npt.NDArray[np.unsignedinteger], Integers]:
         # What travels is half as much with rows in the fewest bytes that hold them.
@@ -157,46 +154,28 @@ class Counting:
 
     def room(self, rows: int) -> tuple[Integers, Floats]:
         """Return where to put the places of some rows, and their distances with `ROW` added."""
-        if not self._buffers:
-            self._add_buffer()
         if self._waiting + rows > COUNTED:
-            self._count_aside()
+            self._count_waiting()
+        if self._buffer is None:
+            self._buffer = np.empty(COUNTED, np.int64), np.empty(COUNTED, np.float64)
         new = slice(self._waiting, self._waiting + rows)
         self._waiting += rows
-        place, packed = self._buffers[0]
+        place, packed = self._buffer
         return place[new], packed[new]
 
     def sums(self) -> tuple[Integers, Integers]:
         """Return the number of rows, and their distances summed, at each place; they may be added to."""
-        self._wait()
-        if self._waiting:
-            place, packed = self._buffers[0]
-            self._count(place[: self._waiting], packed[: self._waiting])
-        self._waiting, self._buffers = 0, []
+        self._count_waiting()
+        self._buffer = None
         self._unpack()
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
         return self._rows, self._below
 
-    def _add_buffer(self) -> None:
-        self._buffers.append((np.empty(COUNTED, np.int64), np.empty(COUNTED, np.float64)))
-
-    def _count_aside(self) -> None:
-        """Count what waits in a thread, once it is done with what it had before."""
-        self._wait()
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(1, thread_name_prefix="calibcli-count")
-            self._add_buffer()
-        place, packed = self._buffers[0]
-        self._counted = self._pool.submit(self._count, place[: self._waiting], packed[: self._waiting])
-        self._buffers.reverse()
+    def _count_waiting(self) -> None:
+        if self._buffer is None or not self._waiting:
+            return
+        (place, packed), waiting = self._buffer, self._waiting
         self._waiting = 0
-
-    def _wait(self) -> None:
-        if self._counted is not None:
-            self._counted.result()
-            self._counted = None
+        self._count(place[:waiting], packed[:waiting])
 
     def _count(self, place: Integers, packed: Floats) -> None:
         if not self._crowded:

@@ -32,11 +32,11 @@ from calibcli.data.class_intake import class_labels_of
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.fault_words import SOFT
 from calibcli.data.fields import can_be_labels, labels_of
-from calibcli.data.fragments import batches_of, list_fragments
+from calibcli.data.fragments import Piece, batches_of, list_fragments
 from calibcli.data.groups import MemberColumn, groups_of
 from calibcli.data.row_ids import first_respelled, identities_of
 from calibcli.data.selection import satisfied
-from calibcli.data.tally import GatherRequest, intake_of, taken
+from calibcli.data.tally import GatherRequest, taken
 from calibcli.data.values import names_of
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
@@ -250,7 +250,7 @@ def told_apart(name: str) -> tuple[Any, ...]:
     columns = Columns("s", "y", group="g", cluster="c", by=("b",), identity="i")
     (fragment,) = list_fragments([name])
     resolved = choose_columns([fragment], columns)[fragment.path]
-    (rows,) = taken(fragment, intake_of(resolved, shown="p"), resolved)
+    (rows,) = [rows for _, _, batches in taken([Piece(fragment, resolved)]) for rows in batches]
     assert rows is not None
     assert rows.identity is not None
     assert rows.group is not None
