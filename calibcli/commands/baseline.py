@@ -46,6 +46,15 @@ _ROUNDING = 1e-9
 _ORIGIN = "a baseline is what `calibcli measure ... --json -o report.json` writes"
 
 
+def _times_below(estimate: Estimate | ClassEstimate) -> float:
+    """Return how many times half of its error the lower end of an interval is wrong with.
+
+    That of l2 by its normal law misses with the whole error, and the upper end hardly ever.
+    """
+    proven = estimate.interval is None or estimate.interval.finite_sample
+    return 1.0 if proven or estimate.name is not MeasureName.L2 else 2.0
+
+
 @dataclass(frozen=True, slots=True)
 class Bounded:
     """A measure as a report states it, which has an interval."""
@@ -57,6 +66,11 @@ class Bounded:
     def spent(self) -> float:
         """Probability that one end is wrong."""
         return (1.0 - self.interval.confidence) / 2.0
+
+    @property
+    def spent_below(self) -> float:
+        """Probability that the lower end is wrong."""
+        return self.spent * _times_below(self.estimate)
 
     @property
     def partition(self) -> str | None:
@@ -166,10 +180,11 @@ def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) ->
         msg = f"{path}: its {name.value} has no interval, so nothing can be concluded from it"
         raise UsageProblem(msg, "its assumptions say why; compare another measure")
     old = Bounded(found, found.interval)
-    if old.spent >= (1.0 - confidence) * (1.0 - _ROUNDING):
+    delta = 1.0 - confidence
+    if old.spent >= delta * (1.0 - _ROUNDING) or old.spent_below > delta * (1.0 + _ROUNDING):
         level = in_full(old.interval.confidence)
         held = f"{path}: its interval of {name.value} is at a confidence of {level}"
-        msg = f"{held}, too low for verdicts that are wrong with probability {1.0 - confidence:g} at most"
+        msg = f"{held}, too low for verdicts that are wrong with probability {delta:g} at most"
         raise UsageProblem(msg, f"{again} --confidence {in_full(confidence)} --json -o report.json`")
     return old
 
@@ -230,7 +245,9 @@ def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -
     upper, lower = _less(above, Bound.UPPER, old.interval.ends[0]), None
     assumptions = [*above.assumptions, "the rows of the baseline are an independent sample"]
     if ground.fail_delta * (1.0 - _ROUNDING) > old.spent:
-        below = _estimate(table, name, ground.bins, error=ground.fail_delta - old.spent)
+        # Where one interval is far the shorter, the other decides, with the whole error of its own lower end.
+        most = ground.fail_delta / _times_below(above)
+        below = _estimate(table, name, ground.bins, error=min(ground.fail_delta - old.spent, most))
         lower = _less(below, Bound.LOWER, old.interval.ends[1])
     else:
         assumptions.append(f"{_NO_FAIL} with --confidence {1.0 - ground.fail_delta:.6g} or more")
