@@ -595,7 +595,8 @@ class _Pass(Generic[Result]):
 
     def __call__(self, piece: Piece) -> tuple[int, Result] | CalibcliError:
         try:
-            with closing(taken([piece])) as read:
+            # Few ahead: other workers read beside this one.
+            with closing(taken([piece], 2)) as read:
                 _, intake, batches = next(read)
                 # What is wrong with values was found by the first pass.
                 found = (rows for rows in batches if rows is not None)

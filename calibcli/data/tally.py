@@ -557,16 +557,16 @@ _END = object()
 
 
 def taken(
-    pieces: Iterable[Piece],
+    pieces: Iterable[Piece], most: int = _AHEAD
 ) -> Generator[tuple[Piece, Intake, Iterator[Rows | None]], None, None]:
     """Yield for each fragment its intake, and what that makes of its batches, to be used up before the next.
 
-    Batches of most formats are decoded and checked ahead in a thread, those of the next fragments as well,
-    but not those of small files. What comes through a pipe may keep a reader waiting, and so is read where
-    an interrupt is heard, as is CSV.
+    Batches of most formats are decoded and checked ahead in a thread, at most so many, those of the next
+    fragments as well, but not those of small files. What comes through a pipe may keep a reader waiting, and
+    so is read where an interrupt is heard, as is CSV.
     """
     for ahead, some in groupby(pieces, _is_read_ahead):
-        with closing(made_ahead(_read(some), _AHEAD * ahead)) as coming:
+        with closing(made_ahead(_read(some), most * ahead)) as coming:
             for piece, intake in coming:
                 yield piece, intake, _up_to_end(coming)
 
