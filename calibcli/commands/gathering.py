@@ -85,7 +85,9 @@ def nothing_left(files: Sequence[str], resolved: ResolvedColumns, findings: Find
         names = ", ".join(map(repr, empty[:_LISTED])) + (", ..." if len(empty) > _LISTED else "")
         some = "every column has values, but never in the same row: name fewer columns at once"
         pairs = "; compare takes --on-missing pairwise" if resolved.others and resolved.probs is None else ""
-        hint = f"always empty: {names}; leave out such columns" if empty else some
+        late = "have its labels not come in yet, or is another column the label?"
+        way = late if resolved.label in empty else "leave out such columns"
+        hint = f"always empty: {names}; {way}" if empty else some
         return EmptyTable(msg, hint + pairs)
     if findings.dropped + findings.elsewhere == requested:
         return EmptyTable(f"{shown}: none of {requested:,} rows predicts the requested class")

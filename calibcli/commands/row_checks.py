@@ -273,7 +273,7 @@ def repeated_notes(gathered: "Gathered") -> tuple[str, ...]:
 
 _REPEATED = (
     "every pair of score and label occurs {0}, or a multiple of that: were rows read {0}, as from two copies "
-    "of a file? Each counts as a row of its own, and intervals are too narrow"
+    "of a file? Each counts as a row of its own{1}"
 )
 _RESAMPLED = (
     "every row of label {} occurs {}, or a multiple of that, and others do not: were rows repeated by their "
@@ -290,7 +290,8 @@ def _repeated(table: "Table", *, told: bool) -> list[str]:
     """Return what is said of them; `told` is whether a column tells which rows belong together."""
     both = table.rows - table.positive_rows, table.positive_rows
     if (copies := copies_of(*both)) > 1:
-        return [_REPEATED.format(_times(copies))]
+        # Intervals over clusters allow for rows that are there several times.
+        return [_REPEATED.format(_times(copies), "" if told else ", and intervals are too narrow")]
     for label, counts in enumerate(both):
         if (copies := copies_of(counts)) > 1:
             return [_RESAMPLED.format(label, _times(copies))]

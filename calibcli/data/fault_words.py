@@ -2,6 +2,7 @@
 
 import ast
 import math
+import os
 import re
 import shlex
 from collections.abc import Collection, Iterable, Sequence
@@ -395,9 +396,11 @@ class _Case:
             neither = f"{some} values {agreeing(fault.count, 'is')} neither a number nor a phrase"
             example = "70" if scale is Scale.PERCENT else ".7"
             first = _by_number(findings, self.place)[0].value
-            entry = entry_of("" if first == OTHERS else ast.literal_eval(first))
+            phrase = "" if first == OTHERS else ast.literal_eval(first)
             way = _NO_PROBABILITY if self.resolved.label is None else "--on-missing drop leaves such rows out"
-            hint = _PHRASES_MISSING.format(example=example, entry=entry, way=way)
+            hint = _PHRASES_MISSING.format(example=example, entry=entry_of(phrase), way=way)
+            if "," in phrase and number_of(phrase.removesuffix("%"), decimal=",") is not None:
+                hint = "numbers need a decimal point, not a comma: --decimal , reads commas in CSV"
             return f"{neither} of --score-map: {_phrases(findings, self.place)}", hint
         most = 100 if scale is Scale.PERCENT else 1
         where = f"outside [0, {most}]"
@@ -472,7 +475,7 @@ class _Case:
             either = " or ".join(f"--positive {shlex.quote(one)}" for one in by_name(seen))
             return said, f"pass {either}: the label whose probability the score is"
         amounts = all(re.fullmatch(r"-?\d+([.,]\d+)?", one) for one in seen)
-        made = "; of amounts, make a column that is 1 where they reach a limit" if amounts else ""
+        made = "; of counts or amounts, make a column that is 1 where they reach a limit" if amounts else ""
         unknown = _unknown_outcomes(seen)
         if not unknown and len(seen) == 3 and {0, 1}.issubset(numbers):
             unknown = [one for one, number in zip(seen, numbers, strict=True) if number not in (0, 1)]
@@ -486,7 +489,9 @@ class _Case:
             return f"{some} rows {do} not sum to 1 within 0.001; {self._first}", self._sum_hint()
         if self.kind is FaultKind.WRONG_LENGTH:
             said = f"{some} lists {do} not hold {len(classes):,} numbers; {self._first}"
-            return said, "every row needs a number for each class: 0 for each option that a question lacks"
+            lacking = "-inf" if self.resolved.requested.read_as in (Scale.LOGIT, Scale.LOGPROB) else "0"
+            need = f"every row needs a number for each class: {lacking} for each option that a question lacks"
+            return said, need
         said = f"{some} labels {name} none of the {len(classes):,} classes {listing(classes)}; {self._first}"
         strange = f"{said}; there are {_labels_listed(self.findings.labels)}"
         return strange, self._names_hint()
@@ -496,6 +501,10 @@ class _Case:
         probs, classes = self.resolved.probs, self.resolved.classes
         columns = () if probs is None or probs.in_list else probs.names
         ways = [columns, *(tuple(map(way, classes)) for way in (str.upper, str.lower, str.title))]
+        # Columns that --probs lists one by one keep what their names have in common, such as B365H and B365A.
+        start = os.path.commonprefix(classes)  # noqa: RUF071 - of letters, not of folders
+        ends = tuple(name.removeprefix(start) for name in classes)
+        ways += [ends] * all(ends)
         if {*classes} == {*map(str, range(len(classes)))}:
             ways.append(tuple(str(int(name) + 1) for name in classes))
         elif not self.findings.of_first_class and not any(map(str.isdecimal, classes)):

@@ -53,7 +53,7 @@ from calibcli.errors import IdleOption, InputProblem
 from calibcli.families.formats import STREAM
 from calibcli.names import LFS_POINTER, DataFormat, Sign
 from calibcli.options.conditions import Condition
-from calibcli.options.numerals import folded, reads_as_number
+from calibcli.options.numerals import folded, reads_as_number, without_thousands
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSource
 from calibcli.values import dataclass, replace
 
@@ -272,7 +272,7 @@ def kinds_as_read(fragment: Fragment, header: tuple[str, ...]) -> tuple[tuple[st
 
 
 # What a text reads as; of several texts all that they do.
-_WHOLE, _NUMBER, _COMMA, _FLAG, _TEXT = 1, 2, 4, 8, 16
+_WHOLE, _NUMBER, _COMMA, _FLAG, _TEXT, _THOUSANDS = 1, 2, 4, 8, 16, 32
 
 
 def _reads_as(text: str, *, decimal: str | None) -> int:
@@ -289,14 +289,17 @@ def _reads_as(text: str, *, decimal: str | None) -> int:
     if lowered in {"true", "false"}:
         return _FLAG
     # Whoever reads it as a number says how: to leave it out would be to compare without it.
-    return _COMMA if decimal is None and reads_as_number(told.replace(",", ".")) else _TEXT
+    if decimal is not None or not reads_as_number(told.replace(",", ".")):
+        return _TEXT
+    return _COMMA if without_thousands(told) == told else _THOUSANDS
 
 
 def _word_of(kinds: int) -> str:
     """Return what a column is called whose texts read as these."""
     numbers = _WHOLE | _NUMBER
     called = {"empty": 0, "whole number": _WHOLE, "true/false": _FLAG, "number": numbers}
-    called |= {DECIMAL_COMMA: numbers | _COMMA}
+    # A comma such as that of 1,024 stands before decimals where another one does.
+    called |= {DECIMAL_COMMA: numbers | _COMMA | _THOUSANDS * bool(kinds & _COMMA)}
     return next((word for word, of_these in called.items() if not kinds & ~of_these), "text")
 
 

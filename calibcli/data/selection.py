@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from functools import partial
 from typing import NoReturn, cast
 
@@ -14,11 +15,22 @@ from calibcli.data.row_ids import Fingerprints, mixed
 from calibcli.errors import InputProblem
 from calibcli.names import Purpose, Sign
 from calibcli.options.conditions import Condition, Literal
-from calibcli.options.numerals import folded, number_name, number_of, out_of_order, usual_name, without_digits
+from calibcli.options.numerals import (
+    folded,
+    number_name,
+    number_of,
+    out_of_order,
+    usual_name,
+    without_digits,
+    without_thousands,
+)
 from calibcli.stats.numerics import Booleans
 from calibcli.values import dataclass, replace
 
 _TRUTHS = ("true", "false")
+
+# A number with separators, a sign of money or per cent, or a unit.
+_WRITTEN_OTHERWISE = r"\W*\d[\d.,'\s]*(?:\W|[^\W\d]+)?"
 
 _BY_EQUALITY = (Sign.EQUAL, Sign.UNEQUAL, Sign.IN)
 
@@ -149,9 +161,9 @@ def _alike(texts: Sequence[str], condition: Condition) -> list[str]:
 def _verdicts(texts: Sequence[str], condition: Condition, *, decimal: str) -> list[bool | None]:
     """Return of each text whether it satisfies a condition; None where it cannot be said.
 
-    That is where its order among numbers is asked and it is none, or its order in time where letters have
-    another, and where it is the same number as a value without quotes, as 1.0 is 1: the one who wrote that
-    may mean the number or the text.
+    That is where its order among numbers is asked and it is none, or its order in time or among numbers
+    where letters have another, and where it is the same number as a value without quotes, as 1.0 is 1: the
+    one who wrote that may mean the number or the text.
     """
     from calibcli.data.values import OPERATORS
 
@@ -168,8 +180,16 @@ def _verdicts(texts: Sequence[str], condition: Condition, *, decimal: str) -> li
         numbers = (number_of(text, decimal=decimal) for text in texts)
         return [None if one is None else compares(one, value.number) for one in numbers]
     wanted = value.text.strip()
-    odd = out_of_order(texts, wanted)
+    odd, limit = out_of_order(texts, wanted), _counted(wanted)
+    if limit is not None:
+        counted = {text: number for text in texts if (number := _counted(text)) is not None}
+        odd |= {text for text, number in counted.items() if compares(number, limit) != compares(text, wanted)}
     return [None if text in odd else compares(text, wanted) for text in texts]
+
+
+def _counted(text: str) -> Decimal | None:
+    """Return the number that a text is; none of one with zeros in front, which may be a code."""
+    return None if re.match(r"-?0\d", text) else number_of(without_thousands(text))
 
 
 def _refuse_text(text: str, condition: Condition, where: str) -> NoReturn:
@@ -183,7 +203,13 @@ def _refuse_text(text: str, condition: Condition, where: str) -> NoReturn:
     out = f"leave it out with another --where, as in {condition.column}!={text!r}"
     if condition.values[0].number is not None:
         msg = f"{where} is not a number, and {condition.text!r} compares numbers"
+        # In quotes a value has the order of letters, which is not that of numbers written otherwise.
+        if re.fullmatch(_WRITTEN_OTHERWISE, text):
+            raise InputProblem(msg, f"write numbers like 1234.5, or {out}")
         raise InputProblem(msg, f"{out}, or put the value in quotes to compare text")
+    if _counted(text) is not None and _counted(condition.values[0].text) is not None:
+        msg = f"{where} is a number, and {condition.text!r} compares text, in the order of letters"
+        raise InputProblem(msg, "leave out the quotes to compare numbers")
     if without_digits(text):
         msg = f"{where} is no date, and {condition.text!r} compares dates"
         raise InputProblem(msg, out)

@@ -71,7 +71,7 @@ def condition_of(text: str) -> Condition:
         if len(values) > 1:
             _refuse(
                 f"--where {text!r} has {len(values)} values",
-                "of several values write COLUMN in A,B; a number takes a point, as in 0.5",
+                "of several values write COLUMN in A,B; a text with a comma stands in quotes, a number takes a point",
             )
     return Condition(_unquoted(column), sign, values, text)
 

@@ -29,6 +29,12 @@ def number_of(text: str, *, decimal: str = ".") -> Decimal | None:
     return Decimal(stripped) if _NUMBER.fullmatch(stripped) else None
 
 
+def without_thousands(text: str) -> str:
+    """Return a text without the commas that part thousands, such as those of 1,024: elsewhere they stay."""
+    whole = re.fullmatch(r"\s*-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?\s*", text, re.ASCII)
+    return text.replace(",", "") if whole else text
+
+
 def reads_as_number(text: str) -> bool:
     return _NUMBER.fullmatch(text.strip()) is not None
 

@@ -227,6 +227,8 @@ def test_inspect_says_of_each_column_what_its_values_read_as(run: Run, tmp_path:
         "d": ("NA", "", "empty"),
         "e": ("0,5", "7", "number with a decimal comma"),
         "f": ("1", "x", "text"),
+        "g": ("1,024", "7", "text"),
+        "h": ("12,345", "0,345", "number with a decimal comma"),
         "A": ("NA", "2", "whole number"),
     }
     names = ["a", *kinds]

@@ -132,13 +132,17 @@ def test_rows_that_were_read_more_than_once_are_said(
     """Two files with the same rows halve every variance; of scores of few values counts tell nothing."""
     rng = np.random.default_rng(3)
     score = rng.random(200).round(digits)
-    lines = "".join(f"{one!r},{int(rng.random() < one)}\n" for one in score.tolist())
+    lines = "".join(f"{one!r},{int(rng.random() < one)},{i}\n" for i, one in enumerate(score.tolist()))
     names = [tmp_path / f"{k}.csv" for k in range(times)]
     for name in names:
-        name.write_text("score,label\n" + lines)
+        name.write_text("score,label,lesion\n" + lines)
     for words in (("measure", *names), ("verify", *names, "--max-ece", "0.5")):
         shown = " ".join(run(*words).out.split())
         assert said in shown if said else "were rows read" not in shown
+        assert ("intervals are too narrow" in shown) == bool(said)
+    clustered = " ".join(run("measure", *names, "--cluster", "lesion").out.split())
+    assert said in clustered
+    assert "too narrow" not in clustered
 
 
 def _animals(rows: int) -> dict[str, np.ndarray]:

@@ -204,6 +204,16 @@ def test_unknown_phrases_are_counted_and_refused_or_left_out(kind: str, run: Run
     assert sum(line.endswith(",") for line in out.read_text().splitlines()) == 60
 
 
+@pytest.mark.parametrize("phrase", ["3,65 %", "0,8"])
+def test_numbers_with_a_comma_are_no_phrases(phrase: str, run: Run, tmp_path: Path) -> None:
+    """They were offered to be given a number each."""
+    written({"score": [phrase, "80%"] * 20, "label": [1, 0] * 20}, tmp_path / "a.csv")
+    words = ("measure", tmp_path / "a.csv", "-m", "bias", "--scale", "percent")
+    refused = run(*words, code=3)
+    assert "hint: numbers need a decimal point, not a comma: --decimal , reads commas in CSV" in refused.err
+    run(*words, "--decimal", ",", code=0)
+
+
 @pytest.mark.parametrize(
     ("phrase", "entry"),
     [
@@ -211,7 +221,6 @@ def test_unknown_phrases_are_counted_and_refused_or_left_out(kind: str, run: Run
         ("~0.8", "'~0.8=NUMBER'"),
         ("0.8.", "0.8.=NUMBER"),
         ("8/10", "8/10=NUMBER"),
-        ("0,8", "likely=NUMBER"),
         ("I don't know", "'i don'\"'\"'t know=NUMBER'"),
         ("long " * 20, "likely=NUMBER"),
     ],

@@ -28,6 +28,7 @@ from calibcli.data.pipes import Pipe, signals_heard
 from calibcli.errors import InputProblem, UsageProblem, first_words
 from calibcli.families import loaded
 from calibcli.names import Compression, DataFormat
+from calibcli.options.numerals import without_thousands
 from calibcli.options.rows import RowsInMemory
 from calibcli.values import dataclass
 
@@ -376,7 +377,7 @@ def number_hint(value: str, decimal: str | None, *, score: bool) -> str:
 
     `decimal` is None where a format has one point.
     """
-    if decimal != "," and re.fullmatch(r"\s*-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?\s*", value):
+    if decimal != "," and without_thousands(value) != value:
         way = "" if decimal is None else "; if this one stands before decimals, --decimal , reads it"
         return f"export thousands without commas{way}"
     if re.fullmatch(rf"\s*-?\d*[{'.' if decimal == ',' else ','}]\d+\s*", value, re.ASCII):
@@ -387,6 +388,8 @@ def number_hint(value: str, decimal: str | None, *, score: bool) -> str:
     if value.strip().endswith("%"):
         comma = "--decimal , " if "," in value and decimal == "." else ""
         way = f"pass {comma}--scale percent for percentages; --score-map reads 85% beside 0.85 and phrases"
+        if "," in value and decimal is None:
+            way = "export percentages with a decimal point, not a comma"
         return way if score else "export numbers without percent signs"
     missing = "nothing, NA, N/A, NaN, null and the like count as missing"
     if not re.search(r"\w", value):

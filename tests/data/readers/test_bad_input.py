@@ -207,7 +207,7 @@ CASES = {
         ("p.csv, column 'label': 7 of 9 labels are neither 0 nor 1; the first is '2' at row 3; "
         "there are '0', '1', '2', '3', '4' and more"),
         ("pass --positive VALUE: that label counts as 1, all others as 0; "
-        "of amounts, make a column that is 1 where they reach a limit")),
+        "of counts or amounts, make a column that is 1 where they reach a limit")),
     "a third label": ("score,label\n0.5,1\n0.2,0\n0.3,?\n", ASKED,
         ("p.csv, column 'label': 1 of 3 labels is neither 0 nor 1; the first is '?' at row 3; "
         "there are '0', '1' and '?'"),
@@ -228,7 +228,7 @@ CASES = {
         "there are '-9', '0', '1' and '99'"),
         ("if '-9', '99' stands for an unknown outcome, leave it out by --where 'label!=-9' "
         "--where 'label!=99'; else pass --positive VALUE: that label counts as 1, all others as 0; "
-        "of amounts, make a column that is 1 where they reach a limit")),
+        "of counts or amounts, make a column that is 1 where they reach a limit")),
     "a point, as SAS writes what is missing": ("score,label\n0.5,.\n.,0\n", ASKED,
         ("p.csv, column 'score': 1 of 2 values is missing; the first is at row 2; "
         "column 'label': 1 of 2 values is missing; the first is at row 1"),
@@ -265,6 +265,9 @@ CASES = {
     "nothing left": ("score,label\n,1\n", Columns(score="score", label="label", on_missing=OnMissing.DROP),
         "p.csv: none of 1 rows has a value in every column that is read",
         "always empty: 'score'; leave out such columns"),
+    "no label yet": ("score,label\n0.5,\n", Columns(score="score", label="label", on_missing=OnMissing.DROP),
+        "p.csv: none of 1 rows has a value in every column that is read",
+        "always empty: 'label'; have its labels not come in yet, or is another column the label?"),
     "field missing": ("score,label\n0.5,1\n0.5\n", ASKED,
         "p.csv: row 2 (line 3) has 1 field where the header has 2", QUOTES),
     "field too many": ("score,label\n0.5,1,2\n", ASKED,

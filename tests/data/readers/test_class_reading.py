@@ -143,6 +143,8 @@ def test_labels_outside_the_classes_are_listed(write: Write) -> None:
         (["1", "3"], None, "labels seem to be counted from 1: --classes 1,2,3"),
         (["0", "3"], None, "--classes a,b,c names the classes in the order of their columns"),
         (["ANT", "yak"], None, "--classes a,b,c names the classes in the order of their columns"),
+        (["H", "A"], ("B365H", "B365D", "B365A"), "labels seem to name them otherwise: --classes H,D,A"),
+        (["yH"], ("y", "yy", "yyH"), "--classes a,b,c names the classes in the order of their columns"),
         (["A,B"], ("a,b", "b", "c"), """labels seem to name them otherwise: --classes '"A,B",B,C'"""),
     ],
 )
@@ -188,6 +190,18 @@ def test_wrong_numbers_are_refused_with_column_and_row(rows: np.ndarray, said: s
     assert said in problem.value.message
     assert problem.value.hint
     assert ("is every class among them?" in problem.value.hint) == ("a sum of 0.8" in said)
+
+
+@pytest.mark.parametrize("scale", Scale)
+def test_lists_of_other_lengths_are_said_whatever_numbers_there_are(scale: Scale, write: Write) -> None:
+    """No number of such rows is read; what stands for an option that a question lacks is of the scale."""
+    path = write({"p": [[0.5, 0.5], [1.5, 2.5, 0.5]], "label": [0, 1]})
+    with pytest.raises(
+        InputProblem, match=r"1 of 2 lists does not hold 2 numbers; .* a list of 3 at"
+    ) as problem:
+        read(path, probs="p", scale=scale)
+    lacking = "-inf" if scale in {Scale.LOGIT, Scale.LOGPROB} else "0"
+    assert f": {lacking} for each option" in str(problem.value.hint)
 
 
 @pytest.mark.parametrize(

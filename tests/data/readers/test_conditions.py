@@ -244,6 +244,8 @@ def test_an_identifier_in_quotes_is_not_a_number() -> None:
     ("text", "column", "said"),
     [
         ("x>5", ["1", "n/a", "7"], "'n/a' at row 2 is not a number"),
+        ("x>='30'", ["40", "5"], "'5' at row 2 is a number, and \"x>='30'\" compares text, in the order of"),
+        ("x>='1000'", ["1,024", "1001"], "'1,024' at row 1 is a number"),
         ("x==5", ["1", "5.0", "7"], "'5.0' at row 2 is text, and 'x==5' compares it with a number"),
         ("x!=1e3", ["1", "1000"], "'1000' at row 2 is text"),
         ("x in 1,5", ["5.00"], "'5.00' at row 1 is text"),
@@ -274,6 +276,23 @@ def test_columns_that_cannot_be_compared_are_refused(text: str, column: list[obj
     with pytest.raises(InputProblem, match="p, column 'x'") as problem:
         rows(text, x=column)
     assert said in problem.value.message
+
+
+@pytest.mark.parametrize("text", ["1,024", "1.024,5", "$0", "6,84 %", "10 kg", "€ 7"])
+def test_numbers_written_otherwise_are_not_offered_to_be_compared_as_text(text: str) -> None:
+    """In the order of letters 999 would stand above 1,024."""
+    with pytest.raises(InputProblem, match="is not a number, and 'x>=1000' compares numbers") as problem:
+        rows("x>=1000", x=["1000", text])
+    assert (
+        problem.value.hint
+        == f"write numbers like 1234.5, or leave it out with another --where, as in x!={text!r}"
+    )
+
+
+def test_codes_and_numbers_that_letters_leave_in_order_are_compared_as_text() -> None:
+    """Codes have zeros in front, and of as many digits letters have the order of numbers."""
+    assert rows("x>='02'", x=["0111", "1", "02", "10"]) == [False, True, True, True]
+    assert rows("x>='1010'", x=["1009", "1011", "A1"]) == [False, True, True]
 
 
 @pytest.mark.parametrize(
