@@ -24,6 +24,7 @@ from calibcli.show.figures.page import (
     Sheet,
     Words,
     box_of,
+    fitted,
     inches_high,
     inches_of,
     inches_wide,
@@ -166,18 +167,25 @@ def _inside(places: list[float], panel: Panel) -> list[float]:
 
 
 def _name_axes(page: Page, rate_label: str) -> None:
-    """Write the names of both axes, each in the middle of all panels."""
+    """Write the names of both axes, each in the middle of all panels, that of rates smaller if it is long."""
     look = page.look
     boxes = [box_of(one.main) for one in page.panels]
     feet = [box_of(one.main if one.strip is None else one.strip) for one in page.panels]
     left, right = min(box[0] for box in boxes), max(box[2] for box in boxes)
     top, bottom = max(box[3] for box in boxes), min(box[1] for box in boxes)
     width, height = page.figure.get_size_inches()
-    place = (0.5 * (left + right), min(box[1] for box in feet) - look.inches(_NAME_BELOW))
-    beside = (left - look.inches(_NAME_LEFT), 0.5 * (top + bottom))
-    for (x, y), text, turn, align in ((place, SCORE_LABEL, 0.0, "top"), (beside, rate_label, 90.0, "bottom")):
+    lowest, highest = min(box[1] for box in feet) - look.inches(_NAME_BELOW), top + look.inches(_ABOVE)
+    size, room = look.points(LABEL), highest - lowest
+    smaller = max(look.points(FOOT), size * min(1.0, room / inches_of(printable(rate_label), size)))
+    name = fitted(rate_label, smaller, room)
+    half = 0.5 * inches_of(name, smaller)
+    middle = min(max(0.5 * (top + bottom), lowest + half), highest - half)
+    for x, y, text, points, turn, align in (
+        (0.5 * (left + right), lowest, SCORE_LABEL, size, 0.0, "top"),
+        (left - look.inches(_NAME_LEFT), middle, name, smaller, 90.0, "bottom"),
+    ):
         page.figure.text(
-            x / width, y / height, text, **look.letters(look.palette.ink, look.points(LABEL)),
+            x / width, y / height, text, **look.letters(look.palette.ink, points),
             rotation=turn, rotation_mode="anchor", ha="center", va=align,
         )  # fmt: skip
 

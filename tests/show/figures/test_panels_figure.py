@@ -101,6 +101,19 @@ def test_no_text_lies_over_another(
     assert clashes(drawn(panels(*names, kind=kind, against=len(names) > 3), size, theme, scale)) == []
 
 
+@pytest.mark.parametrize("event", ["Pathology = malignant", "W" * 28])
+@pytest.mark.parametrize(("count", "size"), [(3, PAGE), (2, SLIDE), (3, COLUMN)])
+def test_a_long_name_of_the_event_stays_beside_the_panels(count: int, size: FigureSize, event: str) -> None:
+    """Beside one row of panels it lay over the first mark of the key."""
+    words = replace(WORDS, event=event)
+    figure = figure_of(panels(*SOME[:count]), words, look=look_of(size, Theme.LIGHT), scale=LINEAR)
+    assert clashes(figure) == []
+    (name,) = (text for text in figure.texts if text.get_rotation() == 90.0)
+    assert event[-8:] in name.get_text()
+    box = name.get_window_extent()
+    assert not any(box.overlaps(key.get_window_extent()) for key in figure.legends)
+
+
 @pytest.mark.parametrize(("count", "size"), list(zip((2, 5, 9), FigureSize, strict=True)))
 def test_every_number_of_panels_is_drawn_on_the_same_axes(count: int, size: FigureSize) -> None:
     """Each panel has the ends of the others, so that they can be compared by eye."""
