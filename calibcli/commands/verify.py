@@ -1,6 +1,7 @@
 """Judge rows by themselves, or together with those that a state has counted."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ from calibcli.names import (
     Bound,
     ClassMeasure,
     GroupOrder,
+    MeasureName,
     Relation,
     SegmentMeasure,
     VerdictName,
@@ -336,7 +338,40 @@ def verify_evaluation(
         least_group_rows=options.least_group_rows,
         order=options.sort or GroupOrder.WORST,
     )
+    report = replace(report, notes=(*report.notes, *_other_sides(judged.single, report)))
     return _void(report) if evaluation.fitted_rows else report
+
+
+# 2 - 1.1 is 0.9.
+_DIGITS = 12
+
+
+def _other_sides(rules: Sequence[Rule], report: VerifyReport) -> tuple[str, ...]:
+    """Say which limits pass although the value is farther from the best one on their other side."""
+    said = []
+    for rule in rules:
+        measure, sign = rule.subject, 1.0 if rule.relation is Relation.AT_MOST else -1.0
+        both = {one.relation for one in rules if one.subject is measure}
+        if not isinstance(measure, MeasureName) or len(both) > 1:
+            continue
+        best, least, most = measure.facts.best, measure.facts.least, measure.facts.most
+        if best is None or not least < best < most or sign * (rule.limit - best) < 0.0:
+            continue
+        passed = [
+            (sign * (one.value - best), group, one)
+            for group, key, one in report.every_verdict
+            if key == rule.key and one.outcome is VerdictName.PASS
+        ]
+        off, group, found = min(passed, key=itemgetter(0), default=(0.0, "", None))
+        if found is not None and off < -abs(rule.limit - best):
+            other = ">=" if rule.relation is Relation.AT_MOST else "<="
+            mirrored = in_full(round(2.0 * best - rule.limit, _DIGITS))
+            here = f" in {group}" if group else ""
+            said.append(
+                f"{found.claim.expression} limits one side alone, and passes at {found.value:.3g}{here}: "
+                f"--rule '{measure}{other}{mirrored}' limits the other"
+            )
+    return tuple(said)
 
 
 def _notes(evaluation: Gathered, judged: _Judged, options: VerifyOptions, bins: Bins) -> tuple[str, ...]:

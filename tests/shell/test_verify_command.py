@@ -451,3 +451,34 @@ def test_a_limit_that_no_information_keeps_is_said(
     said = [note for note in notes if "says little here" in note]
     assert [note.split(" of the ")[1].partition(" says")[0] for note in said] == of
     assert all(note.endswith("off by 37.9 %, the share of label 1") for note in said)
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        (
+            ["bias<=0.01"],
+            "bias <= 0.01 limits one side alone, and passes at -0.2: --rule 'bias>=-0.01' limits",
+        ),
+        (
+            ["oe.value<=1.2"],
+            "oe.value <= 1.2 limits one side alone, and passes at 0.6: --rule 'oe>=0.8' limits",
+        ),
+        (["bias<=0.01", "bias>=-0.5"], None),
+        (["bias<=0.3"], None),
+        (["bias>=-0.3", "cox_slope<=9", "oe>=0.1", "auroc>=0.1", "brier<=0.9", "ece<=0.5"], None),
+    ],
+)
+def test_a_limit_of_one_side_says_how_far_the_other_is_off(
+    run: Run, tmp_path: Path, rules: list[str], said: str | None
+) -> None:
+    """Who asks for a bias of at most 0.01 may mean its size; a rule for the other side is enough."""
+    rows = tmp_path / "a.csv"
+    in_csv(rows, {"score": [0.5] * 1_000, "label": [1] * 300 + [0] * 700, "g": [1] * 100 + [0] * 900})
+    gate = [word for rule in rules for word in ("--rule", rule)]
+    found = run("verify", rows, *gate, "--json").document
+    notes = [note for note in found["notes"] if "one side" in note]
+    assert notes == ([] if said is None else [f"{said} the other"])
+    if said is not None:
+        grouped = run("verify", rows, *gate, "--by", "g", "--json").document["notes"]
+        assert any(" in g=0: --rule " in note for note in grouped)
