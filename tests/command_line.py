@@ -29,8 +29,9 @@ Run = Callable[..., Ran]
 Make = Callable[..., Path]
 
 
-def in_csv(path: Path, columns: Mapping[str, Any]) -> Path:
+def in_csv(name: Path | str, columns: Mapping[str, Any]) -> Path:
     """Write columns as CSV, floats in full and truths as 0 and 1; shorter columns begin anew at their end."""
+    path = Path(name)
     lists = [one.tolist() if hasattr(one, "tolist") else list(one) for one in columns.values()]
     rows = zip(*map(cycle, lists), strict=True)
     lines = (",".join(f"{one:d}" if isinstance(one, bool) else str(one) for one in row) for row in rows)

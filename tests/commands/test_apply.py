@@ -34,7 +34,6 @@ from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions, MapOptions, Shape
 from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.stats.recalibrators.logits import Identity
-from calibcli.stats.recalibrators.smooth import Smooth
 from calibcli.stats.table import ScoreTable
 
 WIDE = 'id,score,note,code\r\n007,0.10,"a, b",01234\n'
@@ -74,61 +73,61 @@ def rows_of(path: Path) -> list[list[str]]:
     return [row for row in csv.reader(io.StringIO(path.read_bytes().decode(), newline="")) if row]
 
 
-def test_other_columns_of_csv_survive_byte_for_byte(tmp_path: Path) -> None:
+def test_other_columns_of_csv_survive_byte_for_byte() -> None:
     """Leading zeros, long integers, quotes and line ends are nobody's business."""
-    (tmp_path / "a.csv").write_bytes(WIDE.encode())
-    output = str(tmp_path / "b.csv")
-    report = run(tmp_path / "a.csv", output)
-    assert (tmp_path / "b.csv").read_bytes().decode() == (
+    Path("a.csv").write_bytes(WIDE.encode())
+    output = "b.csv"
+    report = run("a.csv", output)
+    assert Path("b.csv").read_bytes().decode() == (
         'id,score,note,code,calibrated\r\n007,0.10,"a, b",01234,0.05\n'
         '008,0.5,"say ""hi""\nthere",12345678901234567890,0.25\n\n009,1,,0.10,0.5'
     )
-    assert (report.files, report.score, report.output) == ((str(tmp_path / "a.csv"),), "score", output)
+    assert (report.files, report.score, report.output) == (("a.csv",), "score", output)
     assert (report.columns, report.rows, report.lowest, report.highest) == (("calibrated",), 3, 0.05, 0.5)
 
 
-def test_blocks_join_without_a_seam(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_join_without_a_seam(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of many blocks gives what a file of one does."""
     rng = np.random.default_rng(0)
     lines = [
         f'{i},{score!r},"x{"" if i % 5 else chr(10)}y"' for i, score in enumerate(rng.random(3000).tolist())
     ]
-    (tmp_path / "a.csv").write_text("\n".join(["id,score,t", *lines]) + "\n")
-    run(tmp_path / "a.csv", tmp_path / "b.csv")
+    Path("a.csv").write_text("\n".join(["id,score,t", *lines]) + "\n")
+    run("a.csv", "b.csv")
     monkeypatch.setattr(records, "_BLOCK", 997)
-    run(tmp_path / "a.csv", tmp_path / "c.csv")
-    assert (tmp_path / "b.csv").read_bytes() == (tmp_path / "c.csv").read_bytes()
-    for row in rows_of(tmp_path / "c.csv")[1:]:
+    run("a.csv", "c.csv")
+    assert Path("b.csv").read_bytes() == Path("c.csv").read_bytes()
+    for row in rows_of(Path("c.csv"))[1:]:
         assert float(row[3]) == float(row[1]) / 2
 
 
-def test_other_formats(tmp_path: Path) -> None:
+def test_other_formats() -> None:
     """The output's suffix decides; CSV columns become text in Parquet, which is said."""
-    (tmp_path / "a.csv").write_bytes(WIDE.encode())
-    report = run(tmp_path / "a.csv", tmp_path / "b.parquet")
-    written = pq.read_table(tmp_path / "b.parquet")
+    Path("a.csv").write_bytes(WIDE.encode())
+    report = run("a.csv", "b.parquet")
+    written = pq.read_table("b.parquet")
     assert written["id"].to_pylist() == ["007", "008", "009"]
     assert written["note"].to_pylist() == ["a, b", 'say "hi"\nthere', ""]
     assert written["calibrated"].to_pylist() == [0.05, 0.25, 0.5]
     assert "columns other than 'score' and 'calibrated' were written as text" in report.notes
-    run(tmp_path / "b.parquet", tmp_path / "c.tsv", name="again")
-    assert (tmp_path / "c.tsv").read_text().splitlines()[1] == '"007"\t0.1\t"a, b"\t"01234"\t0.05\t0.05'
-    run(tmp_path / "a.csv", tmp_path / "d.txt")
-    assert (tmp_path / "d.txt").read_bytes().startswith(b"id,score,note,code,calibrated\r\n")
+    run("b.parquet", "c.tsv", name="again")
+    assert Path("c.tsv").read_text().splitlines()[1] == '"007"\t0.1\t"a, b"\t"01234"\t0.05\t0.05'
+    run("a.csv", "d.txt")
+    assert Path("d.txt").read_bytes().startswith(b"id,score,note,code,calibrated\r\n")
 
 
 @pytest.mark.parametrize("suffix", ["gz", "gzip", "GZ", "zst", "zstd", "bz2", "lz4"])
-def test_compressed_output(suffix: str, tmp_path: Path) -> None:
+def test_compressed_output(suffix: str) -> None:
     """A suffix on the output compresses it, the same bytes each time; compressed input is read anyway."""
-    (tmp_path / "a.csv").write_text("score\n0.5\n")
+    Path("a.csv").write_text("score\n0.5\n")
     for name in ("b", "c"):
-        run(tmp_path / "a.csv", tmp_path / f"{name}.csv.{suffix}")
-    packed = (tmp_path / f"b.csv.{suffix}").read_bytes()
-    assert packed == (tmp_path / f"c.csv.{suffix}").read_bytes()
+        run("a.csv", f"{name}.csv.{suffix}")
+    packed = Path(f"b.csv.{suffix}").read_bytes()
+    assert packed == Path(f"c.csv.{suffix}").read_bytes()
     assert b"calibrated" not in packed[:8]
-    assert list_fragments([str(tmp_path / f"b.csv.{suffix}")])[0].compression is not None
-    run(tmp_path / f"b.csv.{suffix}", tmp_path / "d.csv", name="again", score="score")
-    assert (tmp_path / "d.csv").read_text() == "score,calibrated,again\n0.5,0.25,0.25\n"
+    assert list_fragments([f"b.csv.{suffix}"])[0].compression is not None
+    run(f"b.csv.{suffix}", "d.csv", name="again", score="score")
+    assert Path("d.csv").read_text() == "score,calibrated,again\n0.5,0.25,0.25\n"
 
 
 @pytest.mark.parametrize(
@@ -154,49 +153,48 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
 )  # fmt: skip
 def test_bad_input_leaves_no_output(content: str, message: str, hint: str, tmp_path: Path) -> None:
     """What was there stays, and nothing new appears."""
-    (tmp_path / "a.csv").write_text(content)
+    Path("a.csv").write_text(content)
     for output in ("b.csv", "b.parquet"):
-        (tmp_path / output).write_text("old")
+        Path(output).write_text("old")
         with pytest.raises(InputProblem) as caught:
-            run(tmp_path / "a.csv", tmp_path / output)
+            run("a.csv", Path(output))
         assert caught.value.message.endswith(message)
         assert caught.value.hint == hint
-        assert (tmp_path / output).read_text() == "old"
+        assert Path(output).read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_damaged_parquet_leaves_no_output(tmp_path: Path) -> None:
+def test_damaged_parquet_leaves_no_output() -> None:
     """One line, exit code 3."""
     pq.write_table(
         pa.table({"score": np.random.default_rng(0).random(50_000)}),
-        tmp_path / "a.parquet",
+        "a.parquet",
         compression="gzip",
     )
-    content = bytearray((tmp_path / "a.parquet").read_bytes())
+    content = bytearray(Path("a.parquet").read_bytes())
     content[5000:9000] = b"\x55" * 4000
-    (tmp_path / "a.parquet").write_bytes(content)
+    Path("a.parquet").write_bytes(content)
     with pytest.raises(InputProblem, match=r"a.parquet cannot be copied: ") as caught:
-        run(tmp_path / "a.parquet", tmp_path / "b.parquet")
+        run("a.parquet", "b.parquet")
     assert "\n" not in caught.value.message
-    assert not (tmp_path / "b.parquet").exists()
+    assert not Path("b.parquet").exists()
 
 
-def test_scores_are_clipped_and_scaled_as_asked(tmp_path: Path) -> None:
+def test_scores_are_clipped_and_scaled_as_asked() -> None:
     """Clipped scores are counted."""
-    (tmp_path / "a.csv").write_text("score\n1.5\n-1\n0.5\n")
-    report = run(tmp_path / "a.csv", tmp_path / "b.csv", on_range=OnRange.CLIP)
-    assert report.clipped == 2
-    assert (tmp_path / "b.csv").read_text() == "score,calibrated\n1.5,0.5\n-1,0\n0.5,0.25\n"
-    (tmp_path / "c.csv").write_text("score\n0\n-1000\n")
-    run(tmp_path / "c.csv", tmp_path / "d.csv", scale=Scale.LOGIT)
-    assert (tmp_path / "d.csv").read_text() == "score,calibrated\n0,0.25\n-1000,0\n"
+    Path("a.csv").write_text("score\n1.5\n-1\n0.5\n")
+    assert run("a.csv", "b.csv", on_range=OnRange.CLIP).clipped == 2
+    assert Path("b.csv").read_text() == "score,calibrated\n1.5,0.5\n-1,0\n0.5,0.25\n"
+    Path("c.csv").write_text("score\n0\n-1000\n")
+    run("c.csv", "d.csv", scale=Scale.LOGIT)
+    assert Path("d.csv").read_text() == "score,calibrated\n0,0.25\n-1000,0\n"
 
 
-def test_a_header_alone_is_copied(tmp_path: Path) -> None:
+def test_a_header_alone_is_copied() -> None:
     """An empty shard stays an empty shard."""
-    (tmp_path / "a.csv").write_text("id,score\n")
-    report = run(tmp_path / "a.csv", tmp_path / "b.csv")
-    assert (tmp_path / "b.csv").read_text() == "id,score,calibrated\n"
+    Path("a.csv").write_text("id,score\n")
+    report = run("a.csv", "b.csv")
+    assert Path("b.csv").read_text() == "id,score,calibrated\n"
     assert (report.rows, report.lowest, report.highest) == (0, None, None)
 
 
@@ -217,13 +215,13 @@ print("pandas" in sys.modules, file=sys.stderr)
 """
 
 
-def test_from_standard_input_to_standard_output(tmp_path: Path) -> None:
+def test_from_standard_input_to_standard_output() -> None:
     """Text as it streams by, and Parquet; pandas is never imported."""
-    pq.write_table(pa.table({"score": [0.5]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"score": [0.5]}), "a.parquet")
     command = [sys.executable, "-c", SCRIPT, "-", "-"]
     for content, expected in (
         (WIDE.encode(), b"id,score,note,code,calibrated\r\n"),
-        ((tmp_path / "a.parquet").read_bytes(), b"PAR1"),
+        (Path("a.parquet").read_bytes(), b"PAR1"),
     ):
         done = subprocess.run(command, input=content, capture_output=True, check=True)
         assert done.stdout.startswith(expected)
@@ -236,8 +234,6 @@ def test_rows_come_out_before_the_input_ends() -> None:
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as job:
-        assert job.stdin is not None
-        assert job.stdout is not None
         job.stdin.write(b"score\n0.5\n")
         job.stdin.flush()
         assert job.stdout.readline() == b"score,calibrated\n"
@@ -259,7 +255,6 @@ def test_pyarrow_and_the_splice_agree_on_records(
     table: list[tuple[str, float, str]],
     ending: str,
     size: int,
-    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whatever text stands around the score: the same fields, and its own new value on each row."""
@@ -269,35 +264,35 @@ def test_pyarrow_and_the_splice_agree_on_records(
     # Only after \r\n does the writer quote both of its characters; fields hold none unquoted.
     parts = re.split(r'("(?:[^"]|"")*")', out.getvalue())
     text = "".join(part if part.startswith('"') else part.replace("\r\n", ending) for part in parts)
-    (tmp_path / "a.csv").write_bytes(text.encode())
+    Path("a.csv").write_bytes(text.encode())
     try:
-        run(tmp_path / "a.csv", tmp_path / "b.csv", score="score")
+        run("a.csv", "b.csv", score="score")
     except InputProblem as problem:
         # Text in quotes that is like rows of the file is refused.
         assume("looks like a row" not in str(problem))
         raise
     expected = [[left, repr(score), right, score / 2] for left, score, right in table]
-    assert [[*row[:3], float(row[3])] for row in rows_of(tmp_path / "b.csv")[1:]] == expected
+    assert [[*row[:3], float(row[3])] for row in rows_of(Path("b.csv"))[1:]] == expected
 
 
-def test_an_artifact_is_applied(tmp_path: Path) -> None:
+def test_an_artifact_is_applied() -> None:
     """From the artifact on disk to the new column, with the scale of the fit."""
     document = Path(__file__).parents[2] / "sample_data" / "breast_cancer_calibration.csv"
     report, text = fit_files(
         RowRequest([str(document)], Columns()), MapOptions(RecalibratorName.PLATT), FitOptions()
     )
-    (tmp_path / "cal.json").write_text(text)
-    (tmp_path / "a.csv").write_text("score\n0.25\n0.75\n")
-    requested = {"output": str(tmp_path / "b.csv"), "name": "p"}
-    applied = apply_file(str(tmp_path / "cal.json"), [str(tmp_path / "a.csv")], **requested)
+    Path("cal.json").write_text(text)
+    Path("a.csv").write_text("score\n0.25\n0.75\n")
+    requested = {"output": "b.csv", "name": "p"}
+    applied = apply_file("cal.json", ["a.csv"], **requested)
     assert (applied.rows, applied.columns, report.method) == (2, ("p",), RecalibratorName.PLATT)
-    low, high = (float(row[1]) for row in rows_of(tmp_path / "b.csv")[1:])
+    low, high = (float(row[1]) for row in rows_of(Path("b.csv"))[1:])
     assert low < high
     with pytest.raises(OutputProblem, match="exists already"):
-        apply_file(str(tmp_path / "cal.json"), [str(tmp_path / "a.csv")], **requested)
-    for path in (tmp_path / "a.csv", tmp_path / "cal.json"):
+        apply_file("cal.json", ["a.csv"], **requested)
+    for path in (Path("a.csv"), Path("cal.json")):
         with pytest.raises(OutputProblem, match="is also an input"):
-            apply_file(str(tmp_path / "cal.json"), [str(tmp_path / "a.csv")], output=str(path), force=True)
+            apply_file("cal.json", ["a.csv"], output=str(path), force=True)
 
 
 LABELLED = Path(__file__).parents[2] / "sample_data" / "breast_cancer_calibration.csv"
@@ -325,32 +320,32 @@ def spread(folder: Path, rows: int = 2000) -> Any:
 def test_venn_abers_adds_both_ends(tmp_path: Path) -> None:
     """Three columns, the same whichever way a file is written, and clashes with any of them are refused."""
     scores = spread(tmp_path)
-    cal = artifact(tmp_path / "cal.json", RecalibratorName.VENN_ABERS)
+    cal = artifact(Path("cal.json"), RecalibratorName.VENN_ABERS)
     names = ["p", "p_lower", "p_upper"]
     for source, output in (("a.csv", "c.csv"), ("a.csv", "c.parquet"), ("a.parquet", "d.parquet")):
-        report = apply_file(cal, [str(tmp_path / source)], output=str(tmp_path / output), name="p")
+        report = apply_file(cal, [source], output=output, name="p")
         assert report.columns == ("p", "p_lower", "p_upper")
     assert "other than 'score', 'p', 'p_lower' and" not in report.notes
     fitted = read_artifact(cal).recalibrator
     assert fitted.brackets
     expected = [fitted.predict(scores), *fitted.ends(scores)]
     for output in ("c.parquet", "d.parquet"):
-        written = pq.read_table(tmp_path / output)
+        written = pq.read_table(Path(output))
         assert written.column_names[-3:] == names
         np.testing.assert_array_equal([written[name].to_numpy() for name in names], expected)
-    header, *rows = rows_of(tmp_path / "c.csv")
+    header, *rows = rows_of(Path("c.csv"))
     assert header == ["score", *names]
     np.testing.assert_array_equal(np.array(rows, dtype=float).T[1:], expected)
-    (tmp_path / "e.csv").write_text("score,p_upper\n0.5,1\n")
+    Path("e.csv").write_text("score,p_upper\n0.5,1\n")
     with pytest.raises(UsageProblem, match="has a column 'p_upper' already"):
-        apply_file(cal, [str(tmp_path / "e.csv")], output=str(tmp_path / "f.csv"), name="p")
+        apply_file(cal, ["e.csv"], output="f.csv", name="p")
 
 
 def test_columns_written_as_text_are_told_from_the_new_ones(tmp_path: Path) -> None:
     """By name."""
     spread(tmp_path, rows=5)
-    cal = artifact(tmp_path / "cal.json", RecalibratorName.VENN_ABERS)
-    report = apply_file(cal, [str(tmp_path / "a.csv")], output=str(tmp_path / "b.parquet"), force=True)
+    cal = artifact(Path("cal.json"), RecalibratorName.VENN_ABERS)
+    report = apply_file(cal, ["a.csv"], output="b.parquet", force=True)
     others = "'score', 'calibrated', 'calibrated_lower' and 'calibrated_upper'"
     assert f"columns other than {others} were written as text" in report.notes
 
@@ -358,43 +353,38 @@ def test_columns_written_as_text_are_told_from_the_new_ones(tmp_path: Path) -> N
 def test_noise_depends_on_the_row_alone(tmp_path: Path) -> None:
     """CSV, conversions, small and large row groups: the same bits; equal scores get different values."""
     scores = spread(tmp_path)
-    cal = artifact(tmp_path / "cal.json", RecalibratorName.SMOOTH, randomised=True, seed=5)
+    cal = artifact(Path("cal.json"), RecalibratorName.SMOOTH, randomised=True, seed=5)
     found = []
     pairs = (("a.csv", "c.csv"), ("a.csv", "c.parquet"), ("a.parquet", "d.parquet"), ("b.parquet", "e.csv"))
     for source, output in (*pairs, ("b.parquet", "f.parquet")):
-        apply_file(cal, [str(tmp_path / source)], output=str(tmp_path / output), name="p")
+        apply_file(cal, [source], output=output, name="p")
         if output.endswith("csv"):
-            found.append([float(row[-1]) for row in rows_of(tmp_path / output)[1:]])
+            found.append([float(row[-1]) for row in rows_of(Path(output))[1:]])
         else:
-            found.append(pq.read_table(tmp_path / output)["p"].to_pylist())
+            found.append(pq.read_table(Path(output))["p"].to_pylist())
     fitted = read_artifact(cal).recalibrator
-    assert isinstance(fitted, Smooth)
     assert found == [fitted.predict_at(scores, np.arange(scores.size)).tolist()] * len(found)
     assert found[0] != fitted.predict(scores).tolist()
 
 
 @pytest.mark.parametrize("source", ["a.csv", "a.parquet"])
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_measuring_through_noise_is_measuring_what_apply_wrote(
-    source: str, jobs: int, tmp_path: Path
-) -> None:
+def test_measuring_through_noise_is_measuring_what_apply_wrote(source: str, jobs: int) -> None:
     """The same rows get the same noise while they are tallied, whatever is dropped in between."""
     rng = np.random.default_rng(1)
     scores, label = rng.random(3000), rng.random(3000) < 0.3
-    pq.write_table(
-        pa.table({"score": scores, "label": label}), tmp_path / "whole.parquet", row_group_size=700
-    )
+    pq.write_table(pa.table({"score": scores, "label": label}), "whole.parquet", row_group_size=700)
     missing = pa.array([None if i % 7 == 3 else int(one) for i, one in enumerate(label)])
     table = pa.table({"score": scores, "label": missing})
-    pq.write_table(table, tmp_path / "a.parquet", row_group_size=400)
-    pa_csv.write_csv(table, tmp_path / "a.csv")
-    cal = artifact(tmp_path / "cal.json", RecalibratorName.SMOOTH, randomised=True, seed=5)
-    apply_file(cal, [str(tmp_path / "whole.parquet")], output=str(tmp_path / "b.parquet"), name="p")
-    values = pq.read_table(tmp_path / "b.parquet")["p"].to_numpy()
+    pq.write_table(table, "a.parquet", row_group_size=400)
+    pa_csv.write_csv(table, "a.csv")
+    cal = artifact(Path("cal.json"), RecalibratorName.SMOOTH, randomised=True, seed=5)
+    apply_file(cal, ["whole.parquet"], output="b.parquet", name="p")
+    values = pq.read_table("b.parquet")["p"].to_numpy()
     kept = np.arange(3000) % 7 != 3
     columns = Columns("score", "label", on_missing=OnMissing.DROP)
     evaluation = read_evaluation(
-        RowRequest([str(tmp_path / source)], columns, artifact=cal, reading=Reading(jobs=jobs, exact=True))
+        RowRequest([source], columns, artifact=cal, reading=Reading(jobs=jobs, exact=True))
     )
     assert evaluation.table == ScoreTable.from_rows(values[kept], label[kept])
 
@@ -403,17 +393,17 @@ def test_measuring_through_noise_is_measuring_what_apply_wrote(
 def test_another_base_rate_shifts_every_column(method: RecalibratorName, tmp_path: Path) -> None:
     """Odds are multiplied by the ratio of the base odds; the report says from where to where."""
     spread(tmp_path)
-    cal = artifact(tmp_path / "cal.json", method)
+    cal = artifact(Path("cal.json"), method)
     rate = read_artifact(cal).fit.base_rate
     fit = read_artifact(cal).fit
     assert rate == fit.positive / fit.rows
-    source = [str(tmp_path / "a.parquet")]
-    plain = apply_file(cal, source, output=str(tmp_path / "plain.parquet"))
-    moved = apply_file(cal, source, output=str(tmp_path / "moved.parquet"), prior=0.02)
-    same = apply_file(cal, source, output=str(tmp_path / "same.parquet"), prior=rate)
+    source = ["a.parquet"]
+    plain = apply_file(cal, source, output="plain.parquet")
+    moved = apply_file(cal, source, output="moved.parquet", prior=0.02)
+    same = apply_file(cal, source, output="same.parquet", prior=rate)
     assert (plain.prior, plain.fitted_rate) == (None, None)
     assert (moved.prior, moved.fitted_rate, same.prior) == (0.02, rate, rate)
-    tables = [pq.read_table(tmp_path / f"{name}.parquet") for name in ("plain", "moved", "same")]
+    tables = [pq.read_table(f"{name}.parquet") for name in ("plain", "moved", "same")]
     for name in moved.columns:
         before, after, again = (table[name].to_numpy() for table in tables)
         np.testing.assert_array_equal(again, before)
@@ -427,14 +417,14 @@ def test_another_base_rate_shifts_every_column(method: RecalibratorName, tmp_pat
 def test_an_impossible_or_unknown_base_rate_is_a_usage_error(tmp_path: Path) -> None:
     """0, 1, and artifacts of calibcli 0.1, which do not say the base rate of their fit rows."""
     spread(tmp_path, rows=5)
-    cal = artifact(tmp_path / "cal.json", RecalibratorName.PLATT)
-    requested = {"output": str(tmp_path / "x.csv"), "inputs": [str(tmp_path / "a.csv")]}
+    cal = artifact(Path("cal.json"), RecalibratorName.PLATT)
+    requested = {"output": "x.csv", "inputs": ["a.csv"]}
     for prior in (0.0, 1.0, -1.0):
         with pytest.raises(UsageProblem, match="a base rate of"):
             apply_file(cal, prior=prior, **requested)
-    document = json.loads((tmp_path / "cal.json").read_text())
+    document = json.loads(Path("cal.json").read_text())
     del document["fit"]["base_rate"]
-    (tmp_path / "cal.json").write_text(sealed_text(document))
+    Path("cal.json").write_text(sealed_text(document))
     del document["digest"]
     assert read_artifact(cal).to_dict() == document
     apply_file(cal, **requested)
@@ -442,13 +432,11 @@ def test_an_impossible_or_unknown_base_rate_is_a_usage_error(tmp_path: Path) -> 
         apply_file(cal, prior=0.5, **requested | {"force": True})
 
 
-def test_the_base_rate_of_importance_weights_is_the_weighted_one(tmp_path: Path) -> None:
+def test_the_base_rate_of_importance_weights_is_the_weighted_one() -> None:
     """Recorded by the fit."""
-    (tmp_path / "w.csv").write_text("score,label,w\n0.1,0,3\n0.4,1,1\n0.6,0,1\n0.9,1,1\n")
+    Path("w.csv").write_text("score,label,w\n0.1,0,3\n0.4,1,1\n0.6,0,1\n0.9,1,1\n")
     columns = Columns("score", "label", weight="w")
-    _, text = fit_files(
-        RowRequest([str(tmp_path / "w.csv")], columns), MapOptions(RecalibratorName.ISOTONIC), FitOptions()
-    )
+    _, text = fit_files(RowRequest(["w.csv"], columns), MapOptions(RecalibratorName.ISOTONIC), FitOptions())
     assert json.loads(text)["fit"]["base_rate"] == pytest.approx(1 / 3)
 
 
@@ -466,27 +454,27 @@ def test_progress_is_told_of_every_row(source: str, output: str, parts: int, tmp
         assert count == parts
         yield told.append
 
-    cal = artifact(tmp_path / "cal.json", RecalibratorName.PLATT)
-    apply_file(cal, [str(tmp_path / source)], output=str(tmp_path / output), progress=progress)
+    cal = artifact(Path("cal.json"), RecalibratorName.PLATT)
+    apply_file(cal, [source], output=output, progress=progress)
     assert sum(told) == 2000
     assert output != "c.parquet" or len(told) == 7
 
 
-def test_the_sorting_of_row_groups_is_that_of_columns_that_stay(tmp_path: Path) -> None:
+def test_the_sorting_of_row_groups_is_that_of_columns_that_stay() -> None:
     """Up to the first that does not; codecs stay with their columns, and the score is read all the same."""
     rows = pa.table({"a.b": [1, 2], "score": [0.25, 0.5], "b": [1, 1], "c": [[1], [2]]})
     sorting = [pq.SortingColumn(2, descending=True), pq.SortingColumn(0), pq.SortingColumn(1)]
     codecs = {"a.b": "gzip", "score": "snappy", "b": "zstd", "c.list.element": "none"}
-    pq.write_table(rows, tmp_path / "a.parquet", sorting_columns=sorting, compression=codecs)
-    cal = artifact(tmp_path / "cal.json", RecalibratorName.PLATT)
+    pq.write_table(rows, "a.parquet", sorting_columns=sorting, compression=codecs)
+    cal = artifact(Path("cal.json"), RecalibratorName.PLATT)
     for keep, indices, names in (
         ("a.b,b,c", [1, 0], ["a.b", "b", "c"]),
         ("b", [0], ["b"]),
         ("a.b,c", [], ["a.b", "c"]),
     ):
-        to, shape = str(tmp_path / "b.parquet"), Shape(keep=keep)
-        apply_file(cal, [str(tmp_path / "a.parquet")], output=to, shape=shape, force=True)
-        with pq.ParquetFile(tmp_path / "b.parquet") as file:
+        to, shape = "b.parquet", Shape(keep=keep)
+        apply_file(cal, ["a.parquet"], output=to, shape=shape, force=True)
+        with pq.ParquetFile("b.parquet") as file:
             assert file.schema_arrow.names == [*names, "calibrated"]
             group = file.metadata.row_group(0)
             assert [one.column_index for one in group.sorting_columns] == indices
@@ -498,10 +486,10 @@ def test_the_sorting_of_row_groups_is_that_of_columns_that_stay(tmp_path: Path) 
         }
 
 
-def test_a_second_stream_of_dictionaries_is_one_in_a_file(tmp_path: Path) -> None:
+def test_a_second_stream_of_dictionaries_is_one_in_a_file() -> None:
     """Row groups of Parquet may each have their own."""
     rows = pa.table({"score": [0.25, 0.5, 0.75], "k": pa.array(["b", "a", "c"]).dictionary_encode()})
-    pq.write_table(rows, tmp_path / "a.parquet", row_group_size=1)
-    run(tmp_path / "a.parquet", tmp_path / "b.arrow")
-    with pa.ipc.open_file(tmp_path / "b.arrow") as file:
+    pq.write_table(rows, "a.parquet", row_group_size=1)
+    run("a.parquet", "b.arrow")
+    with pa.ipc.open_file(Path("b.arrow")) as file:
         assert file.read_all()["k"].to_pylist() == ["b", "a", "c"]

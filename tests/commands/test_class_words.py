@@ -47,12 +47,12 @@ def test_title_and_small_print_say_how_classes_are_seen(
 
 @pytest.mark.parametrize(("view", "one_class", "added", "meaning"), SEEN)
 def test_a_report_says_the_same_as_its_files(
-    view: ViewName, one_class: str | None, added: str, meaning: str, tmp_path: Path
+    view: ViewName, one_class: str | None, added: str, meaning: str
 ) -> None:
     """It holds the view and the class."""
     options = MeasureOptions(metrics_of(["ece"]))
     report = measure_files(RowRequest([DIGITS], columns_of(view, one_class)), options=options)
-    path = tmp_path / "report.json"
+    path = Path("report.json")
     path.write_text(sealed_text(report.to_dict()))
     check(diagram_of(PlotRequest([str(path)], kind=PlotKind.BINNED)), added, meaning)
 

@@ -40,17 +40,17 @@ def artifact(inputs: list[str], method: FitMethod, reading: Reading, columns: Co
 @pytest.mark.parametrize("reading", [EXACT, GRID], ids=["exact", "grid"])
 @pytest.mark.parametrize("name", RecalibratorName)
 def test_shuffled_sorted_and_sharded_rows_give_the_same_bytes(
-    name: RecalibratorName, reading: Reading, rows: tuple[np.ndarray, np.ndarray], tmp_path: Path
+    name: RecalibratorName, reading: Reading, rows: tuple[np.ndarray, np.ndarray]
 ) -> None:
     """One file, its rows sorted, and shuffled into three files: three times the same artifact."""
     score, label = rows
     method = FitMethod(name.value)
-    expected = artifact([write(tmp_path / "rows.parquet", score, label)], method, reading)
+    expected = artifact([write(Path("rows.parquet"), score, label)], method, reading)
     order = np.argsort(score)
-    path = write(tmp_path / "sorted.parquet", score[order], label[order])
+    path = write(Path("sorted.parquet"), score[order], label[order])
     assert artifact([path], method, reading) == expected
     shards = [
-        write(tmp_path / f"{k}.parquet", score[part], label[part])
+        write(Path(f"{k}.parquet"), score[part], label[part])
         for k, part in enumerate(np.array_split(np.random.default_rng(6).permutation(score.size), 3))
     ]
     assert artifact(shards, method, reading) == expected
@@ -59,13 +59,13 @@ def test_shuffled_sorted_and_sharded_rows_give_the_same_bytes(
 @pytest.mark.parametrize("reading", [EXACT, GRID], ids=["exact", "grid"])
 @pytest.mark.parametrize("name", [R.PLATT, R.ISOTONIC, R.SCALING_BINNING, R.VENN_ABERS, R.SMOOTH])
 def test_row_of_frequency_three_is_three_rows(
-    name: RecalibratorName, reading: Reading, rows: tuple[np.ndarray, np.ndarray], tmp_path: Path
+    name: RecalibratorName, reading: Reading, rows: tuple[np.ndarray, np.ndarray]
 ) -> None:
     """Counting rows in a column gives the artifact of the rows written out, byte for byte."""
     score, label = rows
     count = 1 + np.arange(score.size) % 3
-    counted = write(tmp_path / "counted.parquet", score, label, times=count)
-    repeated = write(tmp_path / "repeated.parquet", np.repeat(score, count), np.repeat(label, count))
+    counted = write(Path("counted.parquet"), score, label, times=count)
+    repeated = write(Path("repeated.parquet"), np.repeat(score, count), np.repeat(label, count))
     weighed = Columns("score", "label", "times", WeightMeaning.FREQUENCY)
     method = FitMethod(name.value)
     assert artifact([counted], method, reading, weighed) == artifact([repeated], method, reading)

@@ -81,12 +81,10 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> str:
 def board(path: str, *scores: str, label: str = "rain", **options: object) -> LeaderboardReport:
     """Return the leaderboard of some columns."""
     columns = Columns(scores[0], label, others=scores[1:])
-    report = compare_files(RowRequest([path], columns), options=CompareOptions(**options))  # type: ignore[arg-type]
-    assert isinstance(report, LeaderboardReport)
-    return report
+    return compare_files(RowRequest([path], columns), options=CompareOptions(**options))
 
 
-def test_pattern_takes_numbers_that_are_no_label_and_says_the_rest(forecasts: str, tmp_path: Path) -> None:
+def test_pattern_takes_numbers_that_are_no_label_and_says_the_rest(forecasts: str) -> None:
     """In the order of the file; what fits and holds something else is said."""
     report = calibcli.measure(forecasts, score=["climate", "fc_*"], label="rain", metric="brier")
     assert [*report.slices] == ["score=fc_bad", "score=fc_good"]
@@ -100,15 +98,15 @@ def test_pattern_takes_numbers_that_are_no_label_and_says_the_rest(forecasts: st
             "rain": [0, 1],
         }
     )
-    pq.write_table(typed, tmp_path / "typed.parquet")
-    report = calibcli.measure(str(tmp_path / "typed.parquet"), score="fc_*", label="rain", metric="brier")
+    pq.write_table(typed, "typed.parquet")
+    report = calibcli.measure("typed.parquet", score="fc_*", label="rain", metric="brier")
     assert [*report.slices] == ["score=fc_b"]
     assert [one for one in report.notes if "left out" in one] == [
         f"column {name!r} fits the pattern and is left out: it holds {kind}"
         for name, kind in (("fc_is", "bool"), ("fc_on", "date32[day]"))
     ]
-    np.savez(tmp_path / "typed.npz", fc_a=[0.1, 0.9], fc_note=["x", "yz"], rain=[0, 1])
-    report = calibcli.measure(str(tmp_path / "typed.npz"), score="fc_*", label="rain", metric="brier")
+    np.savez("typed.npz", fc_a=[0.1, 0.9], fc_note=["x", "yz"], rain=[0, 1])
+    report = calibcli.measure("typed.npz", score="fc_*", label="rain", metric="brier")
     assert "column 'fc_note' fits the pattern and is left out: it holds text" in report.notes
     everything = calibcli.measure(forecasts, score="*", label="rain", metric="brier")
     assert any("'rain' fits the pattern and is left out: it is the label" in one for one in everything.notes)
@@ -145,8 +143,7 @@ def test_difference_is_that_of_the_pair_alone_at_the_joint_level(forecasts: str)
             RowRequest([forecasts], Columns(ranking.against, "rain", others=(one.name,))),
             options=CompareOptions((MeasureName.BRIER,), confidence=1 - 0.05 / 3),
         )
-        assert one.contrast is not None
-        assert one.contrast.difference == alone.comparisons[0].difference  # type: ignore[union-attr]
+        assert one.contrast.difference == alone.comparisons[0].difference
 
 
 def test_skill_is_one_less_the_ratio_of_losses_and_agrees_with_the_verdict(forecasts: str) -> None:
@@ -158,7 +155,6 @@ def test_skill_is_one_less_the_ratio_of_losses_and_agrees_with_the_verdict(forec
                 assert one.name == "climate"
                 continue
             assert one.skill.value == pytest.approx(1 - losses[one.name] / losses["climate"])
-            assert one.skill.interval is not None
             low, high = one.skill.interval.ends
             assert low <= one.skill.value <= high
             assert (low > 0) == (one.contrast.verdict is ComparisonName.BETTER)
@@ -200,7 +196,7 @@ def test_matched_answers_are_the_mean_over_common_questions(seed: int) -> None:
     assert value == (None if expected is None else pytest.approx(expected))
 
 
-def test_models_in_rows_are_models_in_columns(tmp_path: Path) -> None:
+def test_models_in_rows_are_models_in_columns() -> None:
     """Where labels agree, the long form gives the digits of the wide one."""
     rng = np.random.default_rng(3)
     label = rng.integers(0, 2, 90)
@@ -210,11 +206,9 @@ def test_models_in_rows_are_models_in_columns(tmp_path: Path) -> None:
         for name in "cab"
         for row in rng.permutation(90).tolist()
     ]
-    (tmp_path / "long.csv").write_text("\n".join(["m,q,s,y", *lines]) + "\n")
+    Path("long.csv").write_text("\n".join(["m,q,s,y", *lines]) + "\n")
     one, little = (
-        calibcli.compare(
-            str(tmp_path / "long.csv"), score="s", label="y", by=["m"], row_id="q", memory=memory
-        )
+        calibcli.compare("long.csv", score="s", label="y", by=["m"], row_id="q", memory=memory)
         for memory in ("1G", "1K")
     )
     # Their tables are exact whatever the memory, and nobody says otherwise.
@@ -228,13 +222,13 @@ def test_models_in_rows_are_models_in_columns(tmp_path: Path) -> None:
 def test_models_are_compared_by_the_questions_that_each_gets_right(answers: str) -> None:
     """Accuracy, or the observed rate as it is called of one: paired, more is better, with AUROC and AURC."""
     ask: dict[str, object] = {"score": "confidence", "label": "correct", "by": "model", "row_id": "question"}
-    found = json.loads(calibcli.compare(answers, metric="accuracy,auroc,aurc", **ask).to_json())  # type: ignore[arg-type]
-    same = json.loads(calibcli.compare(answers, metric="observed_rate", **ask).to_json())  # type: ignore[arg-type]
+    found = json.loads(calibcli.compare(answers, metric="accuracy,auroc,aurc", **ask).to_json())
+    same = json.loads(calibcli.compare(answers, metric="observed_rate", **ask).to_json())
     assert same["measures"]["accuracy"] == found["measures"]["accuracy"]
     gate = {"reference": found["measures"]["accuracy"]["against"], "fail_if_worse": True, "confidence": 0.5}
     # By its other name a gate passed whoever was worse.
     for metric in ("accuracy", "observed_rate"):
-        gated = json.loads(calibcli.compare(answers, metric=metric, **gate, **ask).to_json())  # type: ignore[arg-type]
+        gated = json.loads(calibcli.compare(answers, metric=metric, **gate, **ask).to_json())
         assert gated["gate"] == {"measures": ["accuracy"], "worse": ["c", "b"]}
     columns = Columns("confidence", "correct", by=("model",))
     only = MeasureOptions(Metrics((MeasureName.AUROC,), ()))
@@ -258,7 +252,7 @@ def test_models_are_compared_by_the_questions_that_each_gets_right(answers: str)
     assert standing["estimate"]["value"] == alone.slices["model=b"].measures[0].value
 
 
-def test_models_of_several_classes_are_compared_by_whole_rows(tmp_path: Path) -> None:
+def test_models_of_several_classes_are_compared_by_whole_rows() -> None:
     """Each by the digits that `measure` gives it, in pairs by the mean over common questions."""
     rng = np.random.default_rng(6)
     lines, losses = ["m,q,p_a,p_b,p_c,y"], {}
@@ -271,15 +265,13 @@ def test_models_of_several_classes_are_compared_by_whole_rows(tmp_path: Path) ->
             for k in range(model == "z", 80)
         ]
         losses[model] = ((probability - np.eye(3)[label]) ** 2).sum(axis=1)
-    (tmp_path / "mc.csv").write_text("\n".join(lines))
+    Path("mc.csv").write_text("\n".join(lines))
     ask: dict[str, object] = {"probs": "p_*", "label": "y"}
-    found = json.loads(calibcli.compare(str(tmp_path / "mc.csv"), by="m", row_id="q", **ask).to_json())  # type: ignore[arg-type]
+    found = json.loads(calibcli.compare("mc.csv", by="m", row_id="q", **ask).to_json())
     assert {*found["measures"]} == {"class_log_loss", "class_brier", "accuracy"}
     for model in "xyz":
-        (tmp_path / "one.csv").write_text(
-            "\n".join([lines[0], *(one for one in lines if one.startswith(model))])
-        )
-        alone = json.loads(calibcli.measure(str(tmp_path / "one.csv"), metric="classes", **ask).to_json())  # type: ignore[arg-type]
+        Path("one.csv").write_text("\n".join([lines[0], *(one for one in lines if one.startswith(model))]))
+        alone = json.loads(calibcli.measure("one.csv", metric="classes", **ask).to_json())
         for name, ranking in found["measures"].items():
             seen = next(one for one in ranking["standings"] if one["name"] == model)["estimate"]
             assert {key: seen[key] for key in ("value", "lower", "upper")} == {
@@ -306,7 +298,6 @@ def test_repeated_and_lone_ids_are_counted(answers: str) -> None:
     report = compare_files(
         RowRequest([answers], Columns("confidence", "correct", by=("model",), identity="question"))
     )
-    assert isinstance(report, LeaderboardReport)
     said = "a: 1 row repeats an id of the model with other values: of equal ids the first row counts"
     assert said in report.notes
     assert any(
@@ -331,7 +322,7 @@ def test_copies_of_a_row_that_say_otherwise_are_counted(score: float, label: int
 
 
 @pytest.fixture
-def holes(tmp_path: Path) -> str:
+def holes() -> str:
     """Return a file: each score is missing in other rows, one row has none and one no label."""
     rng = np.random.default_rng(8)
     lines = ["a,b,c,y"]
@@ -339,8 +330,8 @@ def holes(tmp_path: Path) -> str:
         cells = [f"{one:.3f}" for one in rng.random(3)]
         cells = ["" if row % 10 == place + 1 or row == 0 else one for place, one in enumerate(cells)]
         lines.append(",".join([*cells, "" if row == 9 else str(rng.integers(0, 2))]))
-    (tmp_path / "holes.csv").write_text("\n".join(lines) + "\n")
-    return str(tmp_path / "holes.csv")
+    Path("holes.csv").write_text("\n".join(lines) + "\n")
+    return "holes.csv"
 
 
 @pytest.mark.parametrize("names", [None, (MeasureName.ECE, MeasureName.SMECE), (MeasureName.AUROC,)])
@@ -350,7 +341,6 @@ def test_pairwise_takes_the_rows_that_each_pair_has(
     """Each pair as if it were compared alone and other rows dropped; each score over its own rows."""
     columns = Columns("a", "y", others=("b", "c"), on_missing=OnMissing.PAIRWISE)
     report = compare_files(RowRequest([holes], columns), options=CompareOptions(names, pairs=True))
-    assert isinstance(report, LeaderboardReport)
     assert (report.input.rows, report.input.dropped) == (118, 2)
     for ranking in report.rankings:
         assert {one.rows for one in ranking.standings} == {106}
@@ -364,7 +354,7 @@ def test_pairwise_takes_the_rows_that_each_pair_has(
             drop = Columns(pair.first, "y", others=(pair.second,), on_missing=OnMissing.DROP)
             options = CompareOptions((MeasureName(ranking.name),), confidence=report.each)
             both = compare_files(RowRequest([holes], drop), options=options)
-            alone_of_both = both.comparisons[0].difference  # type: ignore[union-attr]
+            alone_of_both = both.comparisons[0].difference
             assert pair.difference.value == pytest.approx(alone_of_both.value, rel=1e-14)
             # Ranks row by row are kept where all scores have the same rows.
             if names != (MeasureName.AUROC,):
@@ -389,7 +379,7 @@ def test_tables_of_many_pairs_are_read_a_few_at_a_time(holes: str, monkeypatch: 
     assert held == [6, 0, 2, 2, 2]
 
 
-def test_errors_of_models_in_rows_differ_by_the_questions_of_both(tmp_path: Path) -> None:
+def test_errors_of_models_in_rows_differ_by_the_questions_of_both() -> None:
     """An ECE is no mean over rows, and is taken anew over the questions that both models answered."""
     rng = np.random.default_rng(3)
     lines, shared = ["model,id,f,y"], ["a,b,y"]
@@ -400,17 +390,16 @@ def test_errors_of_models_in_rows_differ_by_the_questions_of_both(tmp_path: Path
         lines += [f"a,{row},{a:.3f},{y}", *([f"b,{row},{b:.3f},{y}"] if row < 200 else [])]
         shared += [f"{a:.3f},{b:.3f},{y}"] if row < 200 else []
     for name, text in (("rows", lines), ("columns", shared)):
-        (tmp_path / f"{name}.csv").write_text("\n".join(text) + "\n")
+        Path(f"{name}.csv").write_text("\n".join(text) + "\n")
     models = Columns("f", "y", by=("model",), identity="id")
     names = (MeasureName.ECE, MeasureName.SMECE)
     options = CompareOptions(names, pairs=True)
-    found = compare_files(RowRequest([str(tmp_path / "rows.csv")], models), options=options)
+    found = compare_files(RowRequest(["rows.csv"], models), options=options)
     both = compare_files(
-        RowRequest([str(tmp_path / "columns.csv")], Columns("a", "y", others=("b",))),
+        RowRequest(["columns.csv"], Columns("a", "y", others=("b",))),
         options=CompareOptions(names),
     )
-    assert isinstance(found, LeaderboardReport)
-    for ranking, alone in zip(found.rankings, both.comparisons, strict=True):  # type: ignore[union-attr]
+    for ranking, alone in zip(found.rankings, both.comparisons, strict=True):
         (pair,) = ranking.pairs or ()
         assert pair.difference == alone.difference
 
@@ -420,7 +409,6 @@ def test_pairwise_skill_is_that_of_the_rows_of_both(holes: str, pairs: bool) -> 
     """As if other scores were not there and other rows dropped; other commands refuse pairs."""
     columns = Columns("a", "y", others=("b",), on_missing=OnMissing.PAIRWISE)
     report = compare_files(RowRequest([holes], columns), options=CompareOptions(reference="c", pairs=pairs))
-    assert isinstance(report, LeaderboardReport)
     for ranking in report.rankings:
         for one in ranking.standings:
             if one.contrast is None or ranking.name not in PAIRED:
@@ -428,11 +416,8 @@ def test_pairwise_skill_is_that_of_the_rows_of_both(holes: str, pairs: bool) -> 
                 continue
             drop = Columns(one.name, "y", on_missing=OnMissing.DROP)
             alone = compare_files(RowRequest([holes], drop), options=CompareOptions(reference="c"))
-            assert isinstance(alone, LeaderboardReport)
             (same,) = (found.standings for found in alone.rankings if found.name is ranking.name)
             expected = next(found.skill for found in same if found.name == one.name)
-            assert one.skill is not None
-            assert expected is not None
             assert one.skill.value == expected.value
     check(json.loads(json.dumps(sealed(document_of(report)))), "compare")
     with pytest.raises(CalibcliError, match="compare"):
@@ -478,7 +463,6 @@ def test_equal_scores_are_never_told_apart() -> None:
     sums.add(score, score, label)
     for ranking in rankings(Entries(seen, lambda *_: sums), CompareOptions(), None):
         for one in ranking.standings[1:]:
-            assert one.contrast is not None
             assert one.contrast.difference.value == 0.0
             assert one.contrast.verdict is ComparisonName.NOT_TOLD_APART
 
@@ -490,17 +474,16 @@ def test_skill_of_what_cannot_be_divided_is_none() -> None:
     assert skill(Difference(MeasureName.BRIER, 0.1, None, ()), loss, confidence=0.95).value is None
 
 
-def test_skill_of_models_is_that_of_common_questions(answers: str, tmp_path: Path) -> None:
+def test_skill_of_models_is_that_of_common_questions(answers: str) -> None:
     """A question that only one of them answered changes nothing but the value of that model."""
     found = []
     lines = Path(answers).read_text().splitlines()
-    (tmp_path / "common.csv").write_text(
+    Path("common.csv").write_text(
         "\n".join(one for one in lines if ",q900," not in one.replace("c,", ",", 1))
     )
-    for file in (answers, str(tmp_path / "common.csv")):
+    for file in (answers, "common.csv"):
         columns = Columns("confidence", "correct", by=("model",), identity="question")
         report = compare_files(RowRequest([file], columns), options=CompareOptions(reference="c"))
-        assert isinstance(report, LeaderboardReport)
         found.append([[one.skill for one in each.standings if one.contrast] for each in report.rankings])
     assert found[0] == found[1]
     assert any(one is not None for one in found[0][0])
@@ -512,10 +495,10 @@ def test_a_score_without_any_value_is_left_out_and_named() -> None:
     columns = {name: rng.random(60) for name in "abc"} | {"y": rng.random(60) < 0.5}
     for more in ({}, {"reference": "b"}):
         ask: dict[str, object] = {"label": "y", "on_missing": "pairwise", **more}
-        plain = calibcli.compare(columns, score=["a", "b", "c"], **ask)  # type: ignore[arg-type]
+        plain = calibcli.compare(columns, score=["a", "b", "c"], **ask)
         ghost = {**columns, "ghost": np.full(60, np.nan)}
         for names in (["ghost", "a", "b", "c"], ["a", "b", "ghost", "c"]):
-            found = json.loads(calibcli.compare(ghost, score=names, **ask).to_json())  # type: ignore[arg-type]
+            found = json.loads(calibcli.compare(ghost, score=names, **ask).to_json())
             assert "'ghost' is left out: it has no value in any row" in found["notes"]
             assert found["measures"] == json.loads(plain.to_json())["measures"]
 
@@ -532,7 +515,7 @@ def test_a_score_without_any_value_is_refused_where_too_few_are_left() -> None:
             )  # fmt: skip
 
 
-def test_easy_questions_make_no_best_model(tmp_path: Path) -> None:
+def test_easy_questions_make_no_best_model() -> None:
     """B answers the easy ones alone, and worse than A does: values of other rows are no comparison."""
     rng = np.random.default_rng(0)
     place = np.arange(600)
@@ -540,17 +523,15 @@ def test_easy_questions_make_no_best_model(tmp_path: Path) -> None:
     label = (rng.random(600) < chance).astype(int)
     rows = [f"A,{k},{chance[k]},{label[k]}" for k in place]
     rows += [f"B,{k},{0.8 if chance[k] > 0.5 else 0.2},{label[k]}" for k in place[:200]]
-    file = tmp_path / "ab.csv"
+    file = Path("ab.csv")
     file.write_text("\n".join(("m,id,s,y", *rows)))
     report = compare_files(RowRequest([str(file)], Columns("s", "y", by=("m",), identity="id")))
-    assert isinstance(report, LeaderboardReport)
     for ranking in report.rankings:
         assert ranking.against == "A"
         assert ranking.names_the_best()
         assert ranking.of_verdict(ComparisonName.WORSE) == ("B",)
     file.write_text(file.read_text().replace("B,", "B,9000"))
     alone = compare_files(RowRequest([str(file)], Columns("s", "y", by=("m",), identity="id")))
-    assert isinstance(alone, LeaderboardReport)
     assert not any(ranking.names_the_best() for ranking in alone.rankings)
 
 
@@ -599,25 +580,24 @@ def test_few_clusters_and_other_measures_have_no_interval(forecasts: str) -> Non
     [((1, 2, 9), "drop"), (("1", "b c", 'x"y'), "error"), ((0.5, 0.25, 2.0), "drop")],
 )
 def test_groups_are_compared_as_files_of_their_own(
-    forecasts: str, tmp_path: Path, values: tuple[object, ...], on_missing: str
+    forecasts: str, values: tuple[object, ...], on_missing: str
 ) -> None:
     """By text or numbers, at the level at which all hold at once; rows in no group are said."""
     frame = pd.read_csv(forecasts)
     place = np.where(np.arange(ROWS) < 30, 2, np.arange(ROWS) % 2)
     frame["site"] = pd.Series([values[one] for one in place], dtype=object)
     frame.loc[40:46, "site"] = None
-    path = tmp_path / "f.csv"
+    path = Path("f.csv")
     frame.to_csv(path, index=False)
     ask = {"score": ["fc_good", "fc_bad"], "label": "rain", "metric": "brier", "reference": "climate"}
     found = calibcli.compare(str(path), by="site", on_missing=on_missing, **ask)
     report = found.report
-    assert report.groups is not None
     assert report.groups.left_out == {str(values[2]): 30}
     assert "7 rows have no value in 'site', and are in no group" in report.notes
     assert {*found.groups} == {str(values[0]), str(values[1])}
     assert set(found.to_frame()["group"].dropna()) == {*found.groups}
     for name, group in found.groups.items():
-        part = tmp_path / "part.csv"
+        part = Path("part.csv")
         frame[frame["site"].astype(str) == name].to_csv(part, index=False)
         assert group == calibcli.compare(str(part), confidence=0.975, **ask).measures
     page = json.loads(found.to_json())
@@ -642,9 +622,9 @@ def test_groups_stand_in_the_order_of_their_numbers_or_of_time(forecasts: str) -
         assert f"In part {names[0]}, {names[1]} and {names[2]}" in found.text()
 
 
-def test_groups_over_clusters_are_those_of_their_own_rows(forecasts: str, tmp_path: Path) -> None:
+def test_groups_over_clusters_are_those_of_their_own_rows(forecasts: str) -> None:
     """A season of weeks that depend on each other only within."""
-    path = tmp_path / "f.csv"
+    path = Path("f.csv")
     pd.read_csv(forecasts).assign(week=np.arange(ROWS) // 4).to_csv(path, index=False)
     ask = {"score": ["fc_good", "fc_bad"], "label": "rain", "metric": "brier", "cluster": "week"}
     found = calibcli.compare(str(path), by="fc_note", **ask)
@@ -687,7 +667,7 @@ def test_missing_values_are_counted_by_column(holes: str) -> None:
     assert found == [f"{holes}: values are missing in 'y' (1), every score at once (1)"]
 
 
-def test_models_without_a_question_in_common_are_not_compared(tmp_path: Path) -> None:
+def test_models_without_a_question_in_common_are_not_compared() -> None:
     """Which is not the same as no clear difference, in the answer and in the table."""
     frame = pd.DataFrame(
         {
@@ -698,10 +678,8 @@ def test_models_without_a_question_in_common_are_not_compared(tmp_path: Path) ->
             "y": [0, 1, 1, 0] * 20,
         }
     )
-    frame.to_csv(tmp_path / "long.csv", index=False)
-    found = calibcli.compare(
-        str(tmp_path / "long.csv"), score="s", label="y", by=["m", "topic"], row_id="q", metric="brier"
-    )
+    frame.to_csv("long.csv", index=False)
+    found = calibcli.compare("long.csv", score="s", label="y", by=["m", "topic"], row_id="q", metric="brier")
     text = str(found)
     answer = text.splitlines()[0]
     assert "no row in common: " in answer
@@ -710,7 +688,7 @@ def test_models_without_a_question_in_common_are_not_compared(tmp_path: Path) ->
     assert "not told apart" not in text
 
 
-def test_models_in_rows_have_clusters_as_models_in_columns_have(tmp_path: Path) -> None:
+def test_models_in_rows_have_clusters_as_models_in_columns_have() -> None:
     """Where labels agree, the long form gives the digits of the wide one; with skill, and in any order."""
     rng = np.random.default_rng(4)
     label, site = rng.integers(0, 2, 120), rng.integers(0, 25, 120)
@@ -720,9 +698,9 @@ def test_models_in_rows_have_clusters_as_models_in_columns_have(tmp_path: Path) 
         for name in "cab"
         for row in rng.permutation(120).tolist()
     ]
-    (tmp_path / "long.csv").write_text("\n".join(["m,q,s,y,site", *lines]) + "\n")
+    Path("long.csv").write_text("\n".join(["m,q,s,y,site", *lines]) + "\n")
     how = {"label": "y", "cluster": "site", "reference": "b"}
-    one = calibcli.compare(str(tmp_path / "long.csv"), score="s", by=["m"], row_id="q", **how)
+    one = calibcli.compare("long.csv", score="s", by=["m"], row_id="q", **how)
     other = calibcli.compare({**wide, "y": label, "site": site}, score=["c", "a", "b"], **how)
     first, second = json.loads(one.to_json()), json.loads(other.to_json())
     assert first["clusters"] == second["clusters"]
@@ -742,9 +720,7 @@ def test_models_in_rows_have_clusters_as_models_in_columns_have(tmp_path: Path) 
                     assert ends[0] == pytest.approx(ends[1], rel=1e-9)
 
 
-def test_accuracy_over_clusters_is_the_jackknife_written_out_and_no_narrower_than_over_rows(
-    tmp_path: Path,
-) -> None:
+def test_accuracy_over_clusters_is_the_jackknife_written_out_and_no_narrower_than_over_rows() -> None:
     """Of models in rows; a cluster is one of questions, which is refused where models disagree on it."""
     rng = np.random.default_rng(5)
     passage = np.repeat(np.arange(40), 10)
@@ -754,11 +730,11 @@ def test_accuracy_over_clusters_is_the_jackknife_written_out_and_no_narrower_tha
         pd.DataFrame({"m": name, "q": np.arange(400), "s": 0.7, "y": one.astype(int), "passage": passage})
         for name, one in right.items()
     )
-    frame.to_csv(tmp_path / "long.csv", index=False)
+    frame.to_csv("long.csv", index=False)
     ask = {"score": "s", "label": "y", "by": ["m"], "row_id": "q", "metric": "accuracy"}
     ends = {}
     for how in ({}, {"cluster": "passage"}):
-        found = json.loads(calibcli.compare(str(tmp_path / "long.csv"), **ask, **how).to_json())
+        found = json.loads(calibcli.compare("long.csv", **ask, **how).to_json())
         ends[len(how)] = found["measures"]["accuracy"]["standings"][1]["contrast"]["difference"]
     apart = right["b"].astype(float) - right["a"]
     sums = np.bincount(passage, apart - apart.mean())
@@ -770,6 +746,6 @@ def test_accuracy_over_clusters_is_the_jackknife_written_out_and_no_narrower_tha
     assert ends[1]["lower"] < ends[0]["lower"]
     assert ends[1]["upper"] > ends[0]["upper"]
     moved = frame.assign(passage=np.where(frame.m == "a", frame.passage, (frame.passage + 1) % 40))
-    moved.to_csv(tmp_path / "moved.csv", index=False)
+    moved.to_csv("moved.csv", index=False)
     with pytest.raises(CalibcliError, match="400 ids are in another cluster of"):
-        calibcli.compare(str(tmp_path / "moved.csv"), **ask, cluster="passage")
+        calibcli.compare("moved.csv", **ask, cluster="passage")

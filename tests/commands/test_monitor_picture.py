@@ -45,9 +45,7 @@ def drawn(path: Path, state: GateState) -> Diagram:
 
 def curve_of(path: Path, state: GateState) -> MonitorCurve:
     """Return the curve of a state on disk."""
-    picture = drawn(path, state).drawn.picture
-    assert isinstance(picture, MonitorCurve)
-    return picture
+    return drawn(path, state).drawn.picture
 
 
 def wealth(rows: Sequence[Rows], eps: float, stakes: Stakes, *, passing: bool) -> float:
@@ -71,11 +69,11 @@ def wealth(rows: Sequence[Rows], eps: float, stakes: Stakes, *, passing: bool) -
     return total
 
 
-def test_every_point_is_the_product_over_the_rows_by_then(tmp_path: Path) -> None:
+def test_every_point_is_the_product_over_the_rows_by_then() -> None:
     """The evidence at each look is that of an independent formula, over all rows counted until it."""
     rows = some_rows([0.0, 0.0, 0.1])
     state = counted(begun(limit=0.06), rows)
-    curve = curve_of(tmp_path / "g.json", state)
+    curve = curve_of(Path("g.json"), state)
     assert curve.rows.tolist() == [300, 600, 900]
     for look in range(3):
         for log, passing in ((curve.log_pass, True), (curve.log_fail, False)):
@@ -83,9 +81,9 @@ def test_every_point_is_the_product_over_the_rows_by_then(tmp_path: Path) -> Non
             assert math.exp(log[look]) == pytest.approx(due, rel=1e-6)
 
 
-def test_bounds_cross_the_limit_where_the_evidence_is_enough(tmp_path: Path) -> None:
+def test_bounds_cross_the_limit_where_the_evidence_is_enough() -> None:
     """The upper bound is at most the limit exactly at the looks whose bets on a pass reach 1 / delta."""
-    curve = curve_of(tmp_path / "g.json", counted(begun(limit=0.06), some_rows([0.0] * 25, count=200)))
+    curve = curve_of(Path("g.json"), counted(begun(limit=0.06), some_rows([0.0] * 25, count=200)))
     enough = curve.log_pass >= curve.threshold
     assert 0 < np.count_nonzero(enough) < enough.size
     assert np.array_equal(enough, curve.upper <= 0.06)
@@ -93,7 +91,7 @@ def test_bounds_cross_the_limit_where_the_evidence_is_enough(tmp_path: Path) -> 
     assert np.all((curve.lower <= curve.value) & (curve.value <= curve.upper))
 
 
-def test_last_look_is_what_the_verdict_says(tmp_path: Path) -> None:
+def test_last_look_is_what_the_verdict_says() -> None:
     """Also of a state without bounds at its looks, and the caption has the same numbers."""
     state = counted(begun(limit=0.06), some_rows([0.0, 0.0]))
     old = replace(
@@ -103,9 +101,8 @@ def test_last_look_is_what_the_verdict_says(tmp_path: Path) -> None:
         ),
     )
     verdict = verdict_on_file(old)
-    picture = drawn(tmp_path / "g.json", old)
+    picture = drawn(Path("g.json"), old)
     curve = picture.drawn.picture
-    assert isinstance(curve, MonitorCurve)
     assert np.isnan(curve.upper[0])
     assert (curve.value[-1], curve.lower[-1], curve.upper[-1]) == (
         verdict.value,
@@ -115,37 +112,36 @@ def test_last_look_is_what_the_verdict_says(tmp_path: Path) -> None:
     assert f"{verdict.value:.4f}, from {verdict.lower:.4f} to {verdict.upper:.4f}" in picture.drawn.caption[0]
 
 
-def test_merged_batches_are_one_look(tmp_path: Path) -> None:
+def test_merged_batches_are_one_look() -> None:
     """They have no order, so that only what is counted since has a course."""
     shards = [
         ("a", counted(begun(), some_rows([0.0, 0.0]), name="a")),
         ("b", counted(begun(), some_rows([0.1]))),
     ]
     both = merged(shards)
-    curve = curve_of(tmp_path / "m.json", both)
+    curve = curve_of(Path("m.json"), both)
     assert curve.rows.tolist() == [900]
     assert not curve.since_first
-    later = curve_of(tmp_path / "later.json", counted(both, some_rows([0.0]), name="c"))
+    later = curve_of(Path("later.json"), counted(both, some_rows([0.0]), name="c"))
     assert later.rows.tolist() == [1200]
 
 
-def test_an_alarm_shows_what_each_start_has_made(tmp_path: Path) -> None:
+def test_an_alarm_shows_what_each_start_has_made() -> None:
     """The alarm's evidence is the sum over its starts, and the strongest begins where the rates changed."""
     state = counted(begun(limit=0.02, alarm=True), some_rows([0.0] * 6 + [0.2] * 4))
-    curve = curve_of(tmp_path / "a.json", state)
-    assert curve.starts is not None
+    curve = curve_of(Path("a.json"), state)
     assert np.exp(curve.starts.log).sum() == pytest.approx(math.exp(curve.log_fail[-1]))
     assert curve.starts.rows[np.argmax(curve.starts.log)] == 6 * 300
     assert np.isnan(curve.log_pass).all()
-    caption = drawn(tmp_path / "a.json", state).drawn.caption
+    caption = drawn(Path("a.json"), state).drawn.caption
     # The error of all rows may be below the limit that those since the change are above.
     assert caption[0] == f"ALARM since {state.change.named}: ECE above 0.02"
     assert caption[-1].endswith("over all")
 
 
-def test_what_is_no_state_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_state_is_refused() -> None:
     """A file that is not there, two files, standard input, an empty or a damaged state, idle options."""
-    path = tmp_path / "g.json"
+    path = Path("g.json")
     requested = PlotRequest([str(path)], kind=PlotKind.MONITOR)
     with pytest.raises(InputProblem, match="there is no such file"):
         monitor_diagram(requested)

@@ -32,16 +32,12 @@ def drawn(seed: int) -> pd.DataFrame:
 
 def planned(**requested: object) -> PlanOptions:
     """What is asked of a plan."""
-    found = built(PlanOptions, requested)
-    assert isinstance(found, PlanOptions)
-    return found
+    return built(PlanOptions, requested)
 
 
 def fitted(rows: pd.DataFrame, method: str, **requested: object) -> Artifact:
     """The artifact of a fit."""
-    found = calibcli.fit(rows, score="score", label="label", method=method, **requested).artifact
-    assert isinstance(found, Artifact)
-    return found
+    return calibcli.fit(rows, score="score", label="label", method=method, **requested).artifact
 
 
 def saved(artifact: Artifact, folder: Path) -> str:
@@ -58,11 +54,10 @@ def test_a_plan_says_that_scores_went_through_the_map_before(
     """Of a gate on all rows and of one on segments alike."""
     artifact = fitted(rows.head(4_000), "platt")
     after = artifact.recalibrator.predict(drawn(4)["score"].to_numpy()[:4_000])
-    path = tmp_path / "after.csv"
+    path = Path("after.csv")
     pd.DataFrame({"score": after, "part": np.arange(4_000) % 2}).to_csv(path, index=False)
     request = RowRequest([str(path)], Columns("score", on=on), saved(artifact, tmp_path))
     found = plan_rows(planned(**{rule: 0.3}), request)
-    assert found.input is not None
     assert any("outputs of this map" in note for note in found.input.notes)
 
 
@@ -71,7 +66,7 @@ def test_a_continuous_map_asks_for_what_fresh_rows_ask_for(
     method: str, rows: pd.DataFrame, tmp_path: Path
 ) -> None:
     """Eleven quantiles of the fit rows tell the number nearly as well as rows of the same population."""
-    artifact, path = saved(fitted(rows, method), tmp_path), str(tmp_path / "rows.csv")
+    artifact, path = saved(fitted(rows, method), tmp_path), "rows.csv"
     drawn(4).to_csv(path, index=False)
     options = planned(max_ece=0.05)
     found = plan_rows(options, RowRequest([], artifact=artifact))
@@ -132,7 +127,7 @@ def test_what_does_not_say_where_scores_fell_is_refused(rows: pd.DataFrame, tmp_
 
 def test_a_plan_for_any_time_says_what_a_state_judges(rows: pd.DataFrame, tmp_path: Path) -> None:
     """Values that were only found in the rows are bins of a state where they are named alone."""
-    path = str(tmp_path / "few.csv")
+    path = "few.csv"
     pd.DataFrame({"score": rows["score"].round(1)}).to_csv(path, index=False)
     request = RowRequest([path], Columns("score"))
     said = {

@@ -72,27 +72,24 @@ def of(report: MeasureReport, name: MeasureName) -> Estimate:
     return next(one for one in report.measures if one.name is name)
 
 
-def test_each_group_is_what_its_rows_alone_give(tmp_path: Path) -> None:
+def test_each_group_is_what_its_rows_alone_give() -> None:
     """A slice equals the measurement of a file of its rows at its confidence; the rest is the whole."""
     rows = drawn()
-    report = measure_files(RowRequest([csv(tmp_path / "a.csv", rows)], BY), options=OPTIONS)
+    report = measure_files(RowRequest([csv(Path("a.csv"), rows)], BY), options=OPTIONS)
     assert list(report.slices) == [f"country={name}" for name in NAMES]
-    assert report.groups is not None
     assert report.groups.confidence == pytest.approx(1 - 0.05 / 3)
     level = replace(OPTIONS, confidence=report.groups.confidence)
     for name in NAMES:
-        alone = csv(tmp_path / f"{name}.csv", [row for row in rows if row[3] == name])
+        alone = csv(Path(f"{name}.csv"), [row for row in rows if row[3] == name])
         expected = measure_files(RowRequest([alone], Columns("score", "label")), options=level)
         assert numbers(report.slices[f"country={name}"]) == numbers(expected)
-    plain = measure_files(
-        RowRequest([csv(tmp_path / "b.csv", rows)], Columns("score", "label")), options=OPTIONS
-    )
+    plain = measure_files(RowRequest([csv(Path("b.csv"), rows)], Columns("score", "label")), options=OPTIONS)
     assert report.measures == plain.measures
 
 
 @pytest.mark.parametrize("weights", [{}, {"weight": "times"}, {"weight": "heavy"}])
 def test_formats_shards_and_workers_give_the_same_numbers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weights: dict[str, str]
+    monkeypatch: pytest.MonkeyPatch, weights: dict[str, str]
 ) -> None:
     """CSV, Parquet of small fragments, shuffled rows and shards: one set of slices."""
     rows = drawn()
@@ -102,19 +99,17 @@ def test_formats_shards_and_workers_give_the_same_numbers(
         else weights
     )
     columns = replace(BY, others=("other",), cluster="site", **meaning)
-    whole = numbers(measure_files(RowRequest([csv(tmp_path / "a.csv", rows)], columns), options=OPTIONS))
+    whole = numbers(measure_files(RowRequest([csv(Path("a.csv"), rows)], columns), options=OPTIONS))
     table = pa.table(
         {name: list(column) for name, column in zip(HEADER, zip(*rows, strict=True), strict=True)}
     )
-    pq.write_table(table, tmp_path / "a.parquet", row_group_size=100)
+    pq.write_table(table, "a.parquet", row_group_size=100)
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 300)
     reading = Reading(jobs=3)
-    parquet = measure_files(
-        RowRequest([str(tmp_path / "a.parquet")], columns, reading=reading), options=OPTIONS
-    )
+    parquet = measure_files(RowRequest(["a.parquet"], columns, reading=reading), options=OPTIONS)
     order = np.random.default_rng(1).permutation(len(rows))
     shuffled = [rows[place] for place in order]
-    shards = [csv(tmp_path / f"{k}.csv", shuffled[k::3]) for k in range(3)]
+    shards = [csv(Path(f"{k}.csv"), shuffled[k::3]) for k in range(3)]
     several = measure_files(RowRequest(shards, columns, reading=reading), options=OPTIONS)
     for report in (parquet, several):
         assert_close(numbers(report), whole)
@@ -137,11 +132,11 @@ def assert_close(found: Any, expected: Any) -> None:
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
-def test_columns_cross_and_slashes_are_escaped(tmp_path: Path) -> None:
+def test_columns_cross_and_slashes_are_escaped() -> None:
     """Two columns make a slice for each pair of values; their keys are joined by a slash."""
     columns = replace(BY, by=("country", "device"))
     options = replace(OPTIONS, least_rows=10)
-    report = measure_files(RowRequest([csv(tmp_path / "a.csv", drawn())], columns), options=options)
+    report = measure_files(RowRequest([csv(Path("a.csv"), drawn())], columns), options=options)
     assert len(report.slices) == 6
     assert "country=AT/device=desk%2Ftop" in report.slices
     assert sum(part.table.rows for part in report.slices.values()) == 900
@@ -163,7 +158,7 @@ def test_no_two_values_have_one_name_within_a_key() -> None:
 
 
 @pytest.mark.usefixtures("one_picture")
-def test_people_read_slashes_where_keys_have_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_people_read_slashes_where_keys_have_none(capsys: pytest.CaptureFixture[str]) -> None:
     """In text, Markdown and HTML, of measures and of gates; JSON and CSV keep their keys."""
     rng = np.random.default_rng(0)
     score = rng.random(600)
@@ -171,7 +166,7 @@ def test_people_read_slashes_where_keys_have_none(tmp_path: Path, capsys: pytest
         f"{one!r},{rng.random() < one:d},{'x/y' if at % 2 else 'z'},{at % 3 and 'p'}"
         for at, one in enumerate(score.tolist())
     ]
-    path = tmp_path / "rows.csv"
+    path = Path("rows.csv")
     path.write_text("\n".join(["score,label,a,b", *lines]))
     words = [str(path), "-s", "score", "-y", "label", "--by", "a", "--by", "b", "--min-group-rows", "50"]
     some = ["-m", "ece,brier"]
@@ -184,16 +179,16 @@ def test_people_read_slashes_where_keys_have_none(tmp_path: Path, capsys: pytest
                 assert "%2F" not in shown
         main([*line, "--json"])
         assert '"a=x%2Fy/b=p"' in capsys.readouterr().out
-    main(["report", *words, *some, "-o", str(tmp_path / "page.html")])
-    assert "%2F" not in (tmp_path / "page.html").read_text()
+    main(["report", *words, *some, "-o", "page.html"])
+    assert "%2F" not in Path("page.html").read_text()
 
 
 @pytest.mark.parametrize(
     "metrics", [Metrics(), Metrics((M.BRIER, M.LOG_LOSS), (TestName.KS,), selected=True)]
 )
-def test_brief_groups_have_the_numbers_that_a_table_shows(tmp_path: Path, metrics: Metrics) -> None:
+def test_brief_groups_have_the_numbers_that_a_table_shows(metrics: Metrics) -> None:
     """What a table shows of a group is what the whole report of it says, and nothing else is worked out."""
-    path = csv(tmp_path / "rows.csv", drawn())
+    path = csv(Path("rows.csv"), drawn())
     full, brief = (
         measure_files(RowRequest([path], BY), options=MeasureOptions(metrics, complete=False, brief=brief))
         for brief in (False, True)
@@ -227,11 +222,10 @@ class _NeverSearched(tuple[str, ...]):
 
 
 @pytest.mark.parametrize("verbose", [False, True])
-def test_a_page_of_groups_takes_time_in_proportion_to_them(tmp_path: Path, *, verbose: bool) -> None:
+def test_a_page_of_groups_takes_time_in_proportion_to_them(*, verbose: bool) -> None:
     """No group is looked for among all the others."""
-    path = csv(tmp_path / "rows.csv", drawn())
+    path = csv(Path("rows.csv"), drawn())
     report = measure_files(RowRequest([path], BY), options=OPTIONS)
-    assert report.groups is not None
     groups = replace(report.groups, measured=_NeverSearched(report.groups.measured))
     assert measure_page(replace(report, groups=groups), verbose=verbose) == measure_page(
         report, verbose=verbose
@@ -239,7 +233,7 @@ def test_a_page_of_groups_takes_time_in_proportion_to_them(tmp_path: Path, *, ve
 
 
 def test_groups_are_not_cut_into_bins_of_measures_that_nobody_asks_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A table of groups has no measure over equal-mass bins, and no sums over them are taken."""
     cut = []
@@ -249,73 +243,64 @@ def test_groups_are_not_cut_into_bins_of_measures_that_nobody_asks_for(
         return binned(table, bins)
 
     monkeypatch.setattr("calibcli.commands.measure.binned", counted)
-    path = csv(tmp_path / "rows.csv", drawn())
+    path = csv(Path("rows.csv"), drawn())
     measure_files(RowRequest([path], BY), options=MeasureOptions(complete=False, brief=True))
     assert cut.count(Binning.EQUAL_MASS) == 1
     assert cut.count(Binning.EQUAL_WIDTH) == 1 + len(NAMES)
 
 
-def test_small_groups_are_listed_and_not_measured(tmp_path: Path) -> None:
+def test_small_groups_are_listed_and_not_measured() -> None:
     """Groups below the least number of rows are named with their rows, and cost no confidence."""
     rows = drawn()
     few = {name: sum(row[3] == name for row in rows) for name in NAMES}
     least = sorted(few.values())[1]
     report = measure_files(
-        RowRequest([csv(tmp_path / "a.csv", rows)], BY), options=replace(OPTIONS, least_rows=least)
+        RowRequest([csv(Path("a.csv"), rows)], BY), options=replace(OPTIONS, least_rows=least)
     )
-    assert report.groups is not None
     smallest = min(few, key=lambda name: few[name])
     assert report.groups.left_out == {f"country={smallest}": few[smallest]}
     assert report.groups.confidence == pytest.approx(0.975)
     none = measure_files(
-        RowRequest([csv(tmp_path / "b.csv", rows)], BY), options=replace(OPTIONS, least_rows=10_000)
+        RowRequest([csv(Path("b.csv"), rows)], BY), options=replace(OPTIONS, least_rows=10_000)
     )
-    assert none.groups is not None
     assert (none.slices, none.groups.measured, none.groups.worst) == ({}, (), None)
 
 
-def test_worst_group_has_the_largest_estimate_and_bound(tmp_path: Path) -> None:
+def test_worst_group_has_the_largest_estimate_and_bound() -> None:
     """The group whose labels do not follow its scores is named, with its own numbers."""
     rows = [(*row[:2], 0 if row[3] == "DE" else row[2], *row[3:]) for row in drawn()]
-    report = measure_files(RowRequest([csv(tmp_path / "a.csv", rows)], BY), options=OPTIONS)
-    assert report.groups is not None
+    report = measure_files(RowRequest([csv(Path("a.csv"), rows)], BY), options=OPTIONS)
     worst = report.groups.worst
-    assert worst is not None
     ece = of(report.slices["country=DE"], M.ECE)
     assert (worst.by_estimate, worst.estimate) == ("country=DE", ece.value)
-    assert ece.interval is not None
     assert (worst.by_lower, worst.lower) == ("country=DE", ece.interval.lower)
 
 
-def test_no_group_is_named_where_every_bound_is_zero(tmp_path: Path) -> None:
+def test_no_group_is_named_where_every_bound_is_zero() -> None:
     """With few calibrated rows no group is shown to err; clusters leave no bound at all."""
     rows = [(0.9 if row[2] else 0.1, *row[1:]) for row in drawn(330, seed=5)]
-    path = csv(tmp_path / "a.csv", rows)
+    path = csv(Path("a.csv"), rows)
     columns = replace(BY, by=("device",))
     few = measure_files(RowRequest([path], columns), options=OPTIONS)
-    assert few.groups is not None
-    assert few.groups.worst is not None
     assert (few.groups.worst.by_lower, few.groups.worst.lower) == (None, 0.0)
     clustered = measure_files(RowRequest([path], replace(columns, cluster="site")), options=OPTIONS)
-    assert clustered.groups is not None
-    assert clustered.groups.worst is not None
     assert (clustered.groups.worst.by_lower, clustered.groups.worst.lower) == (None, None)
 
 
-def test_edges_given_hold_for_groups_and_are_not_compared(tmp_path: Path) -> None:
+def test_edges_given_hold_for_groups_and_are_not_compared() -> None:
     """Every slice is measured over the edges; differences leave out what is measured over them."""
     columns = replace(BY, others=("other",))
     options = replace(OPTIONS, edges=(0.0, 0.2, 1.0))
-    report = measure_files(RowRequest([csv(tmp_path / "a.csv", drawn())], columns), options=options)
+    report = measure_files(RowRequest([csv(Path("a.csv"), drawn())], columns), options=options)
     partitions = {of(part, M.ECE).details["partition"] for part in (report, *report.slices.values())}
     assert len(partitions) == 1
     assert [one.name for one in report.differences["score=other"]] == [M.BRIER, M.LOG_LOSS]
 
 
-def test_missing_groups_are_a_group_unless_dropped(tmp_path: Path) -> None:
+def test_missing_groups_are_a_group_unless_dropped() -> None:
     """Rows without a value form `(missing)`; --on-missing drop leaves them out and counts them."""
     rows = [(*row[:3], "" if row[3] == "AT" else row[3], *row[4:]) for row in drawn()]
-    path = csv(tmp_path / "a.csv", rows)
+    path = csv(Path("a.csv"), rows)
     missing = sum(row[3] == "" for row in rows)
     report = measure_files(RowRequest([path], BY), options=OPTIONS)
     assert report.slices["country=(missing)"].table.rows == missing
@@ -325,14 +310,14 @@ def test_missing_groups_are_a_group_unless_dropped(tmp_path: Path) -> None:
     assert dropped.input.dropped == missing
 
 
-def test_too_many_groups_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_groups_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the number seen, in one file and over several; more than so many have less of each."""
     monkeypatch.setattr("calibcli.commands.measure.MOST_SLICES", 100)
     paths = []
     for k in range(2):
         rows = [(*row[:3], f"u{k}-{place % 70}", *row[4:]) for place, row in enumerate(drawn())]
-        paths.append(csv(tmp_path / f"{k}.csv", rows))
-    assert len(measure_files(RowRequest(paths[:1], BY), options=OPTIONS).groups.left_out) == 70  # type: ignore[union-attr]
+        paths.append(csv(Path(f"{k}.csv"), rows))
+    assert len(measure_files(RowRequest(paths[:1], BY), options=OPTIONS).groups.left_out) == 70
     many = measure_files(RowRequest(paths, BY), options=replace(OPTIONS, least_rows=1))
     assert len(many.slices) == 140
     assert not any(one.tests for one in many.slices.values())
@@ -348,9 +333,9 @@ def squeezed() -> list[tuple[Any, ...]]:
     return [(0.3 + row[0] / 10_000.0, *row[1:]) for row in drawn()]
 
 
-def test_groups_share_one_limit(tmp_path: Path) -> None:
+def test_groups_share_one_limit() -> None:
     """Past the limit together all slices are grids, if these are smaller, and counts stay what they are."""
-    paths = csv(tmp_path / "a.csv", squeezed()), csv(tmp_path / "b.csv", drawn())
+    paths = csv(Path("a.csv"), squeezed()), csv(Path("b.csv"), drawn())
     # 953 scores hold the 900 of the whole and of all groups; 858 hold neither. Spread out, each has its cell.
     limits = {(0, "250K"): ("exact", "exact"), (0, "225K"): ("grid", "grid"), (1, "225K"): ("grid", "exact")}
     found = {
@@ -368,27 +353,27 @@ def test_groups_share_one_limit(tmp_path: Path) -> None:
         assert part.table.positive == exact.slices[key].table.positive
 
 
-def test_bins_that_cut_the_cells_of_groups_are_refused(tmp_path: Path) -> None:
+def test_bins_that_cut_the_cells_of_groups_are_refused() -> None:
     """Groups on a grid have no second look at their rows: 17 bins are refused, 20 are not."""
-    path, reading = csv(tmp_path / "a.csv", squeezed()), Reading(memory="225K")
+    path, reading = csv(Path("a.csv"), squeezed()), Reading(memory="225K")
     measure_files(RowRequest([path], BY, reading=reading), options=replace(OPTIONS, bins=20))
     for change in ({"bins": 17}, {"edges": (0.0, 0.123456, 1.0)}):
         with pytest.raises(UsageProblem, match="would cut the cells that scores of groups are rounded to"):
             measure_files(RowRequest([path], BY, reading=reading), options=replace(OPTIONS, **change))
 
 
-def test_group_without_weight_is_left_out(tmp_path: Path) -> None:
+def test_group_without_weight_is_left_out() -> None:
     """A group whose every weight is 0 is listed, and the others are measured."""
     rows = [(*row[:7], 0.0 if row[3] == "AT" else 1.0) for row in drawn()]
     report = measure_files(
-        RowRequest([csv(tmp_path / "a.csv", rows)], replace(BY, weight="heavy")), options=OPTIONS
+        RowRequest([csv(Path("a.csv"), rows)], replace(BY, weight="heavy")), options=OPTIONS
     )
     assert list(report.slices) == ["country=DE", "country=US"]
 
 
-def test_further_scores_are_slices_with_paired_differences(tmp_path: Path) -> None:
+def test_further_scores_are_slices_with_paired_differences() -> None:
     """Each further score is measured as if alone, and differs from the first as `compare` says."""
-    path = csv(tmp_path / "a.csv", drawn())
+    path = csv(Path("a.csv"), drawn())
     columns = Columns("score", "label", others=("other", "heavy"), on_range=OnRange.CLIP)
     report = measure_files(RowRequest([path], columns), options=OPTIONS)
     assert list(report.slices) == ["score=other", "score=heavy"]
@@ -404,77 +389,68 @@ def test_further_scores_are_slices_with_paired_differences(tmp_path: Path) -> No
         assert report.differences[f"score={name}"] == expected
 
 
-def test_scores_and_groups_join_their_keys(tmp_path: Path) -> None:
+def test_scores_and_groups_join_their_keys() -> None:
     """Every score has its groups, at one confidence for all of them, and a worst group of its own."""
     report = measure_files(
-        RowRequest([csv(tmp_path / "a.csv", drawn())], replace(BY, others=("other",))), options=OPTIONS
+        RowRequest([csv(Path("a.csv"), drawn())], replace(BY, others=("other",))), options=OPTIONS
     )
     other = report.slices["score=other"]
-    assert report.groups is not None
-    assert other.groups is not None
     assert other.groups.measured == tuple(f"score=other/country={name}" for name in NAMES)
     assert report.groups.confidence == other.groups.confidence == pytest.approx(1 - 0.05 / 6)
     assert set(report.slices) == {"score=other", *report.groups.measured, *other.groups.measured}
 
 
-def test_nothing_comparable_means_no_differences(tmp_path: Path) -> None:
+def test_nothing_comparable_means_no_differences() -> None:
     """No bounds of a difference in bias are known."""
     columns = Columns("score", "label", others=("other",))
     options = replace(OPTIONS, metrics=Metrics((M.BIAS,), ()))
-    report = measure_files(RowRequest([csv(tmp_path / "a.csv", drawn())], columns), options=options)
+    report = measure_files(RowRequest([csv(Path("a.csv"), drawn())], columns), options=options)
     assert report.differences == {}
 
 
-def test_clusters_leave_means_their_intervals_and_nothing_else(tmp_path: Path) -> None:
+def test_clusters_leave_means_their_intervals_and_nothing_else() -> None:
     """Values stay, means get cluster-robust intervals, everything else says why it has none."""
-    path = csv(tmp_path / "a.csv", drawn())
+    path = csv(Path("a.csv"), drawn())
     plain = Columns("score", "label")
     report = measure_files(RowRequest([path], replace(plain, cluster="site")), options=MeasureOptions())
     alone = measure_files(RowRequest([path], plain), options=MeasureOptions())
-    assert report.clusters is not None
     assert (report.clusters.column, report.clusters.count) == ("site", 40)
     for found, expected in zip(report.measures, alone.measures, strict=True):
         assert found.value == expected.value
         if found.name in (M.BIAS, M.BRIER, M.LOG_LOSS):
-            assert found.interval is not None
             assert "cluster-robust" in found.interval.method
         else:
             assert (found.interval, found.null) == (None, None)
             assert any(one.startswith("no interval: rows of one cluster") for one in found.assumptions)
     assert EXACT in of(report, M.ECE).assumptions
     assert {test.p_value for test in report.tests} == {None}
-    assert report.combined is not None
     assert report.combined.p_value is None
     assert np.isnan(report.curve.binned.rate_lower).all()
-    assert report.curve.smooth is not None
     assert np.isnan(report.curve.smooth.lower).all()
 
 
-def test_clusters_reach_slices_and_differences(tmp_path: Path) -> None:
+def test_clusters_reach_slices_and_differences() -> None:
     """Slices have clusters of their own rows, and paired differences are taken over clusters."""
-    path = csv(tmp_path / "a.csv", drawn())
+    path = csv(Path("a.csv"), drawn())
     report = measure_files(
         RowRequest([path], replace(BY, others=("other",), cluster="site")), options=OPTIONS
     )
     part = report.slices["score=other/country=US"]
     assert of(part, M.BRIER).details["clusters"] == 40
     brier = next(one for one in report.differences["score=other"] if one.name is M.BRIER)
-    assert brier.interval is not None
     assert "cluster-robust" in brier.interval.method
     ece = next(one for one in report.differences["score=other"] if one.name is M.ECE)
     assert ece.interval is None
 
 
-def test_discrete_scores_are_cut_alike_in_every_group(tmp_path: Path) -> None:
+def test_discrete_scores_are_cut_alike_in_every_group() -> None:
     """Where the whole is measured at its few values, so is a group of few rows."""
     rows = [(round(row[0], 1), *row[1:]) for row in drawn()]
-    report = measure_files(
-        RowRequest([csv(tmp_path / "a.csv", rows)], BY), options=replace(OPTIONS, least_rows=1)
-    )
+    report = measure_files(RowRequest([csv(Path("a.csv"), rows)], BY), options=replace(OPTIONS, least_rows=1))
     assert {part.table.discrete for part in (report, *report.slices.values())} == {True}
 
 
-def test_groups_with_one_row_of_each_cluster_are_independent(tmp_path: Path) -> None:
+def test_groups_with_one_row_of_each_cluster_are_independent() -> None:
     """Each model has one answer to a question: its intervals are those of its own rows by themselves."""
     rng = np.random.default_rng(4)
     lines = [
@@ -482,7 +458,7 @@ def test_groups_with_one_row_of_each_cluster_are_independent(tmp_path: Path) -> 
         for model in "ab"
         for question in range(200)
     ]
-    path = tmp_path / "answers.csv"
+    path = Path("answers.csv")
     path.write_text("\n".join(["score,label,model,question", *lines]) + "\n")
     measures = Metrics((M.OBSERVED_RATE, M.MEAN_SCORE, M.BIAS, M.BRIER, M.AUROC), (), selected=True)
     columns = Columns("score", "label", by=("model",), cluster="question")
@@ -492,16 +468,15 @@ def test_groups_with_one_row_of_each_cluster_are_independent(tmp_path: Path) -> 
     for key in ("model=a", "model=b"):
         assert found.slices[key].measures == alone.slices[key].measures
     # Of all rows, two answer each question.
-    assert found.clusters is not None
     assert found.clusters.count == 200
     assert all(one.interval is None for one in found.measures if one.name is M.AUROC)
     assert "in each group every cluster has one row, so that its rows are independent" in found.notes
 
 
-def test_missing_clusters_are_refused_or_dropped(tmp_path: Path) -> None:
+def test_missing_clusters_are_refused_or_dropped() -> None:
     """A row without a cluster is a row with a missing value."""
     rows = [(*row[:5], "" if place == 3 else row[5], *row[6:]) for place, row in enumerate(drawn(200))]
-    path, columns = csv(tmp_path / "a.csv", rows), Columns("score", "label", cluster="site")
+    path, columns = csv(Path("a.csv"), rows), Columns("score", "label", cluster="site")
     with pytest.raises(
         InputProblem, match="column 'site': 1 of 200 values is missing; the first is at row 4"
     ):
@@ -510,10 +485,9 @@ def test_missing_clusters_are_refused_or_dropped(tmp_path: Path) -> None:
     assert (dropped.input.rows, dropped.input.dropped) == (199, 1)
 
 
-def test_one_group_alone_keeps_the_confidence(tmp_path: Path) -> None:
+def test_one_group_alone_keeps_the_confidence() -> None:
     """With a single group nothing is compared, and its numbers are those of the whole."""
     rows = [(*row[:3], "AT", *row[4:]) for row in drawn(300)]
-    report = measure_files(RowRequest([csv(tmp_path / "a.csv", rows)], BY), options=OPTIONS)
+    report = measure_files(RowRequest([csv(Path("a.csv"), rows)], BY), options=OPTIONS)
     assert report.slices["country=AT"].measures == report.measures
-    assert report.groups is not None
     assert math.isclose(report.groups.confidence, 0.95)

@@ -414,7 +414,7 @@ WEIGHTED: list[tuple[tuple[str, ...], object, str]] = [
     ],
 )
 def test_damaged_summaries_are_refused_with_the_place(
-    tmp_path: Path, kind: str, damage: tuple[tuple[str, ...], object, str]
+    kind: str, damage: tuple[tuple[str, ...], object, str]
 ) -> None:
     """Whatever is in them."""
     weight = np.array([1.0, 2.0, 3.0]) if kind == "weighted" else None
@@ -434,7 +434,7 @@ def test_damaged_summaries_are_refused_with_the_place(
     with pytest.raises(DocumentProblem) as problem:
         TableDocument.from_dict(Node(document))
     assert said in problem.value.message
-    file = tmp_path / "s.json"
+    file = Path("s.json")
     file.write_text(json.dumps(document))
     with pytest.raises(DocumentProblem, match=r"s\.json"):
         read_summary(file)

@@ -25,8 +25,6 @@ from calibcli.options.rows import Columns, Reading, RowRequest, RowSelection
 from calibcli.show.figures import figure_of
 from calibcli.show.figures.page import Words
 from calibcli.show.words import three
-from calibcli.stats.curves.map import MapCurve
-from calibcli.stats.curves.thresholds import DecisionCurve
 from command_line import Run
 from score_rows import scored
 
@@ -53,20 +51,17 @@ def drawn(kind: PlotKind, *inputs: str, columns: Columns = COLUMNS, artifact: st
     return diagram_of(PlotRequest(inputs, columns, kind=kind, artifact=artifact))
 
 
-def test_named_thresholds_have_the_net_benefit_that_measure_has(tmp_path: Path) -> None:
+def test_named_thresholds_have_the_net_benefit_that_measure_has() -> None:
     """Value and interval in the caption; two of them limit the axis, and the curve stays the same."""
-    rows = write(tmp_path / "p.csv")
+    rows = write(Path("p.csv"))
     options = MeasureOptions(thresholds=(0.6, 0.25))
     found = diagram_of(PlotRequest([rows], COLUMNS, kind=PlotKind.DECISION, options=options)).drawn
     plain = drawn(PlotKind.DECISION, rows).drawn.picture
-    assert isinstance(found.picture, DecisionCurve)
-    assert isinstance(plain, DecisionCurve)
     assert found.picture.marked == (0.25, 0.6)
     np.testing.assert_array_equal(found.picture.value, plain.value)
     said = []
     for one in reversed(measure_files(RowRequest([rows], COLUMNS), options=options).net_benefit):
         interval = one.net_benefit.interval
-        assert interval is not None
         ends = " to ".join(map(three, interval.ends))
         said.append(f"{one.threshold:g}: {three(one.net_benefit.value)} ({ends})")
     assert f"Net benefit at {'; '.join(said)}" in found.caption
@@ -74,7 +69,7 @@ def test_named_thresholds_have_the_net_benefit_that_measure_has(tmp_path: Path) 
     low, high = figure_of(found.picture, Words("t")).axes[0].get_xlim()
     assert (low, high) == pytest.approx((0.25, 0.6), abs=0.02)
     # The score is a threshold in few rows of many, and on a grid they share its cell with others.
-    many = write(tmp_path / "many.csv", rows=9_000)
+    many = write(Path("many.csv"), rows=9_000)
     with Path(many).open("a") as file:
         file.write("0.25,1\n0.2499999,0\n")
     reading = Reading(memory="16KiB")
@@ -83,10 +78,10 @@ def test_named_thresholds_have_the_net_benefit_that_measure_has(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("kind", [PlotKind.BINNED, PlotKind.ISOTONIC])
-def test_an_axis_names_the_event_as_its_rows_do(kind: PlotKind, tmp_path: Path) -> None:
+def test_an_axis_names_the_event_as_its_rows_do(kind: PlotKind) -> None:
     """Where --positive says which label counts as 1; else it is label 1."""
-    rows = write(tmp_path / "p.csv")
-    named = tmp_path / "named.csv"
+    rows = write(Path("p.csv"))
+    named = Path("named.csv")
     text = Path(rows).read_text().replace("score,label", "score,state")
     named.write_text(
         re.sub(r",([01])$", lambda one: ",left" if one[1] == "1" else ",stayed", text, flags=re.MULTILINE)
@@ -101,13 +96,11 @@ def test_an_axis_names_the_event_as_its_rows_do(kind: PlotKind, tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("one_picture")
-def test_a_report_remembers_which_label_counted_as_1(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_report_remembers_which_label_counted_as_1(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """So its pictures name it, in a file, in letters and on the page, and so do summaries; older reports know
     of none.
     """
-    rows, report, summary = tmp_path / "p.csv", tmp_path / "report.json", tmp_path / "summary.json"
+    rows, report, summary = Path("p.csv"), Path("report.json"), Path("summary.json")
     text = Path(write(rows)).read_text().replace("score,label", "score,state")
     rows.write_text(re.sub(r",([01])$", lambda one: f",{int(one[1]) + 1}", text, flags=re.MULTILINE))
     line = ["measure", rows, "-s", "score", "-y", "state", "--positive", "2"]
@@ -132,15 +125,14 @@ def test_a_report_remembers_which_label_counted_as_1(
     assert set(events) == {"state = 2"}
 
 
-def test_murphy_caption_is_the_measured_brier_score(tmp_path: Path) -> None:
+def test_murphy_caption_is_the_measured_brier_score() -> None:
     """Value, interval and parts are those of `measure`."""
-    rows = write(tmp_path / "p.csv")
+    rows = write(Path("p.csv"))
     names = (MeasureName.BRIER, MeasureName.BRIER_MCB, MeasureName.BRIER_DSC, MeasureName.BRIER_UNC)
     score, *parts = measure_files(
         RowRequest([rows], COLUMNS), options=MeasureOptions(metrics=Metrics(names, ()))
     ).measures
     first, second, third = drawn(PlotKind.MURPHY, rows).drawn.caption
-    assert score.interval is not None
     assert f"Brier score {score.value:.4f}  [{score.interval.lower:.4g}, " in first
     for part in parts:
         assert f"{part.value:.4f}" in second
@@ -149,51 +141,44 @@ def test_murphy_caption_is_the_measured_brier_score(tmp_path: Path) -> None:
     assert third.startswith("300 rows, ")
 
 
-def test_decision_caption_says_where_the_score_is_better(tmp_path: Path) -> None:
+def test_decision_caption_says_where_the_score_is_better() -> None:
     """The ranges of the curve, beyond noise first; with an artifact the raw score is drawn beside it."""
-    rows = write(tmp_path / "p.csv", rows=2_000)
+    rows = write(Path("p.csv"), rows=2_000)
     diagram = drawn(PlotKind.DECISION, rows)
     curve = diagram.drawn.picture
-    assert isinstance(curve, DecisionCurve)
     assert curve.clearly_better
     assert f"{curve.clearly_better[0][0]:.3g} to" in diagram.drawn.caption[0]
     assert f"to {curve.better[-1][1]:.3g}" in diagram.drawn.caption[1]
     assert "base rate 0." in diagram.drawn.caption[2]
     assert curve.raw is None
-    artifact = fitted(rows, tmp_path / "cal.json", FitMethod.BETA)
+    artifact = fitted(rows, Path("cal.json"), FitMethod.BETA)
     through = drawn(PlotKind.DECISION, rows, artifact=artifact).drawn.picture
-    assert isinstance(through, DecisionCurve)
-    assert through.raw is not None
     np.testing.assert_allclose(np.interp(0.3, *through.raw), np.interp(0.3, curve.at, curve.value))
 
 
-def test_ends_of_many_ranges_are_rounded_as_those_of_few(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ends_of_many_ranges_are_rounded_as_those_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """From 0.101 on is not from 0.1 on, where nothing is shown."""
     monkeypatch.setattr(of_tables, "_MOST_RANGES", 0)
-    diagram = drawn(PlotKind.DECISION, write(tmp_path / "p.csv", rows=2_000))
+    diagram = drawn(PlotKind.DECISION, write(Path("p.csv"), rows=2_000))
     curve = diagram.drawn.picture
-    assert isinstance(curve, DecisionCurve)
     assert curve.clearly_better
     ends = f"{curve.clearly_better[0][0]:.3g} to {curve.clearly_better[-1][1]:.3g}"
     assert f"from {ends}, in parts" in diagram.drawn.caption[0]
 
 
-def test_decision_caption_of_a_score_that_says_nothing(tmp_path: Path) -> None:
+def test_decision_caption_of_a_score_that_says_nothing() -> None:
     """No range is claimed."""
-    path = tmp_path / "p.csv"
+    path = Path("p.csv")
     path.write_text("score,label\n" + "0.4,1\n0.4,0\n" * 20)
     assert drawn(PlotKind.DECISION, str(path)).drawn.caption[0].startswith("At no threshold")
 
 
-def test_an_artifact_is_drawn_alone(tmp_path: Path) -> None:
+def test_an_artifact_is_drawn_alone() -> None:
     """Its map, with the losses of its fit; and what would have no effect is refused."""
-    rows = write(tmp_path / "p.csv")
-    artifact = fitted(rows, tmp_path / "cal.json", FitMethod.HISTOGRAM)
+    rows = write(Path("p.csv"))
+    artifact = fitted(rows, Path("cal.json"), FitMethod.HISTOGRAM)
     diagram = drawn(PlotKind.MAP, artifact, columns=Columns())
     curve = diagram.drawn.picture
-    assert isinstance(curve, MapCurve)
     assert curve.method is RecalibratorName.HISTOGRAM
     assert curve.points is None
     assert "needs the fit rows" in curve.band
@@ -205,14 +190,12 @@ def test_an_artifact_is_drawn_alone(tmp_path: Path) -> None:
         drawn(PlotKind.MAP, artifact)
 
 
-def test_a_map_over_other_rows_has_no_band(tmp_path: Path) -> None:
+def test_a_map_over_other_rows_has_no_band() -> None:
     """Observed rates, and the Brier score of these rows through the map and before it."""
-    artifact = fitted(write(tmp_path / "fit.csv"), tmp_path / "cal.json", FitMethod.PLATT)
-    rows = write(tmp_path / "p.csv", seed=1)
+    artifact = fitted(write(Path("fit.csv")), Path("cal.json"), FitMethod.PLATT)
+    rows = write(Path("p.csv"), seed=1)
     diagram = drawn(PlotKind.MAP, rows, artifact=artifact)
     curve = diagram.drawn.picture
-    assert isinstance(curve, MapCurve)
-    assert curve.points is not None
     assert curve.points.total_rows == 300
     assert np.isnan(curve.lower).all()
     assert "these are others" in curve.band
@@ -222,14 +205,12 @@ def test_a_map_over_other_rows_has_no_band(tmp_path: Path) -> None:
     assert f"{report.slices['score=score'].measures[0].value:.4g}" in diagram.drawn.caption[1]
 
 
-def test_a_map_over_its_fit_rows_has_a_resampling_band(tmp_path: Path) -> None:
+def test_a_map_over_its_fit_rows_has_a_resampling_band() -> None:
     """Around the map, the same each time; and the picture says that these are the fit rows."""
-    rows = write(tmp_path / "p.csv")
-    artifact = fitted(rows, tmp_path / "cal.json", FitMethod.SCALING_BINNING)
+    rows = write(Path("p.csv"))
+    artifact = fitted(rows, Path("cal.json"), FitMethod.SCALING_BINNING)
     first, second = (drawn(PlotKind.MAP, rows, artifact=artifact) for _ in range(2))
     curve, again = first.drawn.picture, second.drawn.picture
-    assert isinstance(curve, MapCurve)
-    assert isinstance(again, MapCurve)
     np.testing.assert_array_equal(curve.upper, again.upper)
     assert "resampling band" in curve.band
     inside = (curve.score > 0.1) & (curve.score < 0.6)
@@ -241,24 +222,22 @@ def test_a_map_over_its_fit_rows_has_a_resampling_band(tmp_path: Path) -> None:
         [rows], COLUMNS, kind=PlotKind.MAP, artifact=artifact, options=MeasureOptions(confidence=0.99)
     )
     without = diagram_of(sure).drawn.picture
-    assert isinstance(without, MapCurve)
     assert without.band == "no band around the map: 99 % takes more than 100 refits"
 
 
-def test_venn_abers_keeps_its_ends(tmp_path: Path) -> None:
+def test_venn_abers_keeps_its_ends() -> None:
     """Over its fit rows, too."""
-    rows = write(tmp_path / "p.csv")
+    rows = write(Path("p.csv"))
     curve = drawn(
-        PlotKind.MAP, rows, artifact=fitted(rows, tmp_path / "cal.json", FitMethod.VENN_ABERS)
+        PlotKind.MAP, rows, artifact=fitted(rows, Path("cal.json"), FitMethod.VENN_ABERS)
     ).drawn.picture
-    assert isinstance(curve, MapCurve)
     assert "p0 and p1" in curve.band
 
 
-def test_a_grid_table_is_drawn_like_an_exact_one(tmp_path: Path) -> None:
+def test_a_grid_table_is_drawn_like_an_exact_one() -> None:
     """Over the memory allowed nothing moves that could be seen, in any of the three."""
-    rows = write(tmp_path / "p.csv", rows=3_000)
-    artifact = fitted(write(tmp_path / "fit.csv", seed=4), tmp_path / "cal.json", FitMethod.BETA)
+    rows = write(Path("p.csv"), rows=3_000)
+    artifact = fitted(write(Path("fit.csv"), seed=4), Path("cal.json"), FitMethod.BETA)
     for kind in (PlotKind.MURPHY, PlotKind.DECISION, PlotKind.MAP):
         applied = artifact if kind is PlotKind.MAP else None
         exact, grid = (
@@ -273,10 +252,10 @@ def test_a_grid_table_is_drawn_like_an_exact_one(tmp_path: Path) -> None:
         assert not any("rounded to" in line for line in exact.drawn.foot)
 
 
-def test_every_picture_of_scores_says_that_they_are_rounded(tmp_path: Path) -> None:
+def test_every_picture_of_scores_says_that_they_are_rounded() -> None:
     """Whatever is drawn, and of a score before and after an artifact."""
-    rows = write(tmp_path / "p.csv", rows=300)
-    artifact = fitted(write(tmp_path / "fit.csv", seed=4), tmp_path / "cal.json", FitMethod.BETA)
+    rows = write(Path("p.csv"), rows=300)
+    artifact = fitted(write(Path("fit.csv"), seed=4), Path("cal.json"), FitMethod.BETA)
     little = Reading(memory="1KiB")
     kinds = (None, PlotKind.BINNED, PlotKind.RESIDUAL, PlotKind.ISOTONIC, PlotKind.CUMULATIVE)
     for kind, applied in (*((one, None) for one in kinds), (PlotKind.COMPARE, artifact)):
@@ -297,25 +276,25 @@ def test_options_of_a_fit_come_back_as_they_were() -> None:
 
 
 @pytest.mark.parametrize(("schema", "first"), [("calibcli.gate/1", "ids"), ("calibcli.artifact/1", "method")])
-def test_a_document_without_its_kind_is_read_as_what_it_is(tmp_path: Path, schema: str, first: str) -> None:
+def test_a_document_without_its_kind_is_read_as_what_it_is(schema: str, first: str) -> None:
     """A state can only be drawn as a monitor, and an artifact as a map: what is missing in it is said."""
-    path = tmp_path / "it.json"
+    path = Path("it.json")
     path.write_text(json.dumps({"schema": schema}))
     with pytest.raises(DocumentProblem, match=f"has no '{first}'"):
         diagram_of(PlotRequest([str(path)]))
 
 
-def test_a_base_rate_that_counts_do_not_give_is_called_weighted(tmp_path: Path) -> None:
+def test_a_base_rate_that_counts_do_not_give_is_called_weighted() -> None:
     """With importance weights the share of label 1 is not that of the rows beside it."""
-    path = tmp_path / "weighted.csv"
+    path = Path("weighted.csv")
     path.write_text("score,label,w\n0.2,0,1.5\n0.4,1,0.5\n0.7,1,2.0\n0.1,0,4.0\n")
     diagram = drawn(PlotKind.DECISION, str(path), columns=Columns("score", "label", "w"))
     assert diagram.drawn.caption[-1] == "4 rows, 2 with label 1: weighted base rate 0.3125"
 
 
-def test_conditions_stand_in_the_title_and_shares_in_the_caption(tmp_path: Path) -> None:
+def test_conditions_stand_in_the_title_and_shares_in_the_caption() -> None:
     """A picture of some rows says which; the risk of the surest rows is said in percent."""
-    rows = write(tmp_path / "p.csv")
+    rows = write(Path("p.csv"))
     some = Columns("score", "label", rows=RowSelection(where=(condition_of("score<0.9"),)))
     for kind in (PlotKind.RISK_COVERAGE, PlotKind.SMOOTH):
         assert drawn(kind, rows, columns=some).title == "p.csv where score<0.9: score"

@@ -16,6 +16,12 @@ def _few_draws(few_draws: None) -> None:
     """All tests of the command line."""
 
 
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test stands in an empty folder, so that files go by their names alone."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def shell() -> Run:
     """Run a command in a process of its own; `code` is how it must end."""

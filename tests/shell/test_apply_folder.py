@@ -23,17 +23,16 @@ SAMPLE = Path(__file__).parents[2] / "sample_data"
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path: Path) -> Path:
     """A directory of two partitions, and a fitted artifact beside it."""
-    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(2)
     for day in (1, 2):
-        folder = tmp_path / "preds" / f"day={day}"
+        folder = Path(f"preds/day={day}")
         folder.mkdir(parents=True)
         table = pa.table({"score": rng.random(500), "id": np.arange(500), "label": rng.integers(0, 2, 500)})
         pq.write_table(table, folder / "part.parquet", row_group_size=200)
-    (tmp_path / "preds" / "day=2" / "more.csv").write_text("score,id\n0.25,007\n0.75,008\n")
-    (tmp_path / "preds" / "_SUCCESS").touch()
+    Path("preds/day=2/more.csv").write_text("score,id\n0.25,007\n0.75,008\n")
+    Path("preds/_SUCCESS").touch()
     assert main(["fit", "preds/day=1", "-m", "platt", "-q", "-o", "cal.json"]) == 0
     return tmp_path
 
@@ -289,15 +288,14 @@ def test_partitions_are_read_as_such_again(to: str, place: Path) -> None:
     assert {name: (place / "out" / name).stat().st_mtime_ns for name in names[1:]} == kept
 
 
-def test_maps_of_several_classes_take_many_files_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_maps_of_several_classes_take_many_files_too() -> None:
     """With the same bytes as one by one."""
-    monkeypatch.chdir(tmp_path)
     source = SAMPLE / "digits_naive_bayes_evaluation.parquet"
     words = ["fit", str(source), "--probs", "p_*", "-y", "label", "-q", "-o", "cal.json"]
     assert main(words) == 0
     assert main(["apply", "cal.json", str(source), "--out-dir", "out", "-q"]) == 0
     assert main(["apply", "cal.json", str(source), "-o", "one.parquet", "-q"]) == 0
-    assert (tmp_path / "out" / source.name).read_bytes() == (tmp_path / "one.parquet").read_bytes()
+    assert (Path("out") / source.name).read_bytes() == Path("one.parquet").read_bytes()
     columns = ",".join(f"p_{place}" for place in range(10))
     words = ["apply", "cal.json", str(source), "--out-dir", "named", "-q", "--probs", columns, "--classes"]
     assert main([*words, "0,1,2,3,4,5,6,7,8,9"]) == 0

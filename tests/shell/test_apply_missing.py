@@ -91,7 +91,7 @@ def maps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_rows_without_a_score_get_null_and_others_what_they_had(
-    run: Run, maps: Path, tmp_path: Path, kind: str, suffix: str
+    run: Run, maps: Path, kind: str, suffix: str
 ) -> None:
     """Whatever stands in a gap, no other row's probability changes by a bit; the report counts the gaps."""
     if kind == "lists" and suffix in ("csv", "tsv"):
@@ -99,7 +99,7 @@ def test_rows_without_a_score_get_null_and_others_what_they_had(
     of = ["--probs", "p_*" if kind == "classes" else "p"] if kind in ("classes", "lists") else ["-s", "score"]
     found = {}
     for gaps in (False, True):
-        source, output = tmp_path / f"{gaps}.{suffix}", tmp_path / f"{gaps}_out.{suffix}"
+        source, output = Path(f"{gaps}.{suffix}"), Path(f"{gaps}_out.{suffix}")
         write(rows_of(kind, gaps=gaps), source)
         line = ["apply", str(maps / f"{kind}.json"), str(source), *of, "-o", str(output)]
         ended = run(*line, *(["--on-missing", "null"] if gaps else []), code=0)
@@ -139,11 +139,11 @@ HOLES = [False, True, True, True, False, True, True, True]
 @pytest.mark.parametrize("to", FORMATS)
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl"])
 def test_every_row_that_has_no_probability_is_counted_and_named(
-    run: Run, maps: Path, tmp_path: Path, suffix: str, to: str
+    run: Run, maps: Path, suffix: str, to: str
 ) -> None:
     """Texts, gaps and scores out of range get null on request, the others what they have by themselves."""
     frame = pd.DataFrame({"score": pd.Series(BAD, dtype=object), "id": range(len(BAD))})
-    source, output = tmp_path / f"bad.{suffix}", tmp_path / f"out.{to}"
+    source, output = Path(f"bad.{suffix}"), Path(f"out.{to}")
     write(frame, source)
     line = ["apply", str(maps / "platt.json"), str(source), "-s", "score", "-o", str(output)]
     assert run(*line).code == 3
@@ -162,9 +162,7 @@ def test_every_row_that_has_no_probability_is_counted_and_named(
 
 
 @pytest.mark.parametrize("kind", ["classes", "lists"])
-def test_rows_of_classes_out_of_range_or_with_another_sum_get_null(
-    run: Run, maps: Path, tmp_path: Path, kind: str
-) -> None:
+def test_rows_of_classes_out_of_range_or_with_another_sum_get_null(run: Run, maps: Path, kind: str) -> None:
     """Each on its own request, as in SQL, and every other row keeps what it had."""
     frame = rows_of(kind, gaps=False)
     probs = np.stack(frame["p"].to_numpy()) if kind == "lists" else np.array(frame[["p_x", "p_y", "p_z"]])
@@ -177,24 +175,24 @@ def test_rows_of_classes_out_of_range_or_with_another_sum_get_null(
     np.testing.assert_array_equal(found[~gone], whole[~gone])
     frame = frame.drop(columns=[name for name in frame if name.startswith("p")])
     columns = {"p": list(probs)} if kind == "lists" else {f"p_{x}": probs[:, i] for i, x in enumerate("xyz")}
-    frame.assign(**columns).to_parquet(tmp_path / "rows.parquet")
-    line = ["apply", str(maps / f"{kind}.json"), str(tmp_path / "rows.parquet"), "--probs"]
-    line += ["p" if kind == "lists" else "p_*", "-o", str(tmp_path / "out.parquet")]
+    frame.assign(**columns).to_parquet("rows.parquet")
+    line = ["apply", str(maps / f"{kind}.json"), "rows.parquet", "--probs"]
+    line += ["p" if kind == "lists" else "p_*", "-o", "out.parquet"]
     assert run(*line, "--on-sum", "null").code == run(*line, "--on-range", "null").code == 3
     ended = run(*line, "--on-sum", "null", "--on-range", "null", code=0)
     assert "2 rows got no probability" in ended.err
     assert "1 with another sum than 1, the first at row 6" in ended.err
-    written = pd.read_parquet(tmp_path / "out.parquet")["calibrated_confidence"]
+    written = pd.read_parquet("out.parquet")["calibrated_confidence"]
     assert np.array_equal(written.isna(), gone)
 
 
-def test_all_bad_files_are_named_in_one_go(run: Run, maps: Path, tmp_path: Path) -> None:
+def test_all_bad_files_are_named_in_one_go(run: Run, maps: Path) -> None:
     """Good ones are written, and what is wrong with each of the others stands in one error."""
-    folder = tmp_path / "rows"
+    folder = Path("rows")
     folder.mkdir()
     for name, text in (("a", "0.5"), ("b", "oops"), ("c", "7"), ("d", "0.25"), ("e", "")):
         (folder / f"{name}.csv").write_text(f"score,id\n{text},1\n0.5,2\n")
-    line = ["apply", str(maps / "platt.json"), str(folder), "--out-dir", str(tmp_path / "out")]
+    line = ["apply", str(maps / "platt.json"), str(folder), "--out-dir", "out"]
     ended = run(*line, code=3)
     assert "3 files cannot be used" in ended.err
     assert all(f"{name}.csv, column 'score'" in ended.err for name in "bce")
@@ -211,9 +209,9 @@ def test_all_bad_files_are_named_in_one_go(run: Run, maps: Path, tmp_path: Path)
 
 @pytest.mark.parametrize("source", ["csv", "tsv", "jsonl", "parquet", "arrow"])
 @pytest.mark.parametrize("to", ["csv", "tsv"])
-def test_a_missing_probability_alone_is_a_row(source: str, to: str, run: Run, tmp_path: Path) -> None:
+def test_a_missing_probability_alone_is_a_row(source: str, to: str, run: Run) -> None:
     """Readers pass over a blank line, and rows would no longer be those of the input."""
-    rows, cal, output = tmp_path / f"rows.{source}", tmp_path / "cal.json", tmp_path / f"out.{to}"
+    rows, cal, output = Path(f"rows.{source}"), Path("cal.json"), Path(f"out.{to}")
     write(pd.DataFrame({"score": [0.25, np.nan, 0.5, np.nan], "label": [0, 0, 1, 1]}), rows)
     assert run("fit", rows, "-m", "identity", "-o", cal, "--on-missing", "drop", "-q").code == 0
     assert run("apply", cal, rows, "--on-missing", "null", "--keep", "none", "-o", output, "-q").code == 0

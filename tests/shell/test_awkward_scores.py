@@ -27,10 +27,10 @@ CASES: dict[str, tuple[np.ndarray, np.ndarray]] = {
 
 
 @pytest.fixture(params=CASES)
-def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def file(request: pytest.FixtureRequest) -> Path:
     """The rows as Parquet."""
     score, label = CASES[request.param]
-    path = tmp_path / "p.parquet"
+    path = Path("p.parquet")
     pq.write_table(pa.table({"score": score, "label": np.asarray(label, np.int64)}), path)
     return path
 

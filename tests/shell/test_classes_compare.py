@@ -177,14 +177,14 @@ def test_gate_fails_for_what_was_asked(run: Run, zoo: dict[str, Path]) -> None:
     assert compared(run, *turned)["gate"]["status"] == "pass"
 
 
-def test_many_classes_are_compared_by_few_measures(run: Run, tmp_path: Path) -> None:
+def test_many_classes_are_compared_by_few_measures(run: Run) -> None:
     """Brier and ECE of each by both intervals; all together row by row."""
     probability, label = drawn_rows(600, 24, seed=4)
-    paths = [tmp_path / name for name in ("fit.csv", "rows.csv")]
+    paths = [Path(name) for name in ("fit.csv", "rows.csv")]
     for path, some in zip(paths, (slice(300), slice(300, None)), strict=True):
         columns = {f"p_{place:02}": one[some] for place, one in enumerate(probability.T)}
         in_csv(path, columns | {"label": label[some]})
-    cal = tmp_path / "cal.json"
+    cal = Path("cal.json")
     assert run("fit", paths[0], *PROBS, "-o", cal).code == 0
     report = compared(run, paths[1], *PROBS, "--artifact", cal, "--view", "one-vs-rest")
     (view,) = report["classes"]["views"].values()
@@ -203,9 +203,9 @@ def test_many_classes_are_compared_by_few_measures(run: Run, tmp_path: Path) -> 
     assert one["measures"]["brier"]["difference"]["method"] == "paired, Gaffke's bound"
 
 
-def test_workers_and_weights(run: Run, zoo: dict[str, Path], tmp_path: Path) -> None:
+def test_workers_and_weights(run: Run, zoo: dict[str, Path]) -> None:
     """One worker and four give the same bytes; rows of weight 2 are rows that come twice."""
-    path, twice = tmp_path / "w.csv", tmp_path / "twice.csv"
+    path, twice = Path("w.csv"), Path("twice.csv")
     header, *lines = zoo["rows"].read_text().splitlines()
     counts = np.random.default_rng(0).integers(0, 3, len(lines)).tolist()
     path.write_text(
@@ -228,9 +228,7 @@ def test_workers_and_weights(run: Run, zoo: dict[str, Path], tmp_path: Path) -> 
     assert importance["measures"]["accuracy"]["difference"]["method"] == "paired, Gaffke's bound"
 
 
-def test_rows_of_a_fit_and_classes_that_nobody_predicts_are_told(
-    run: Run, zoo: dict[str, Path], tmp_path: Path
-) -> None:
+def test_rows_of_a_fit_and_classes_that_nobody_predicts_are_told(run: Run, zoo: dict[str, Path]) -> None:
     """A note, and a refusal of the gate; a view without rows is empty on the side that has none."""
     fit = zoo["rows"].with_name("fit.csv")
     assert any(
@@ -238,7 +236,7 @@ def test_rows_of_a_fit_and_classes_that_nobody_predicts_are_told(
     )
     refused = run("compare", fit, *PROBS, "--artifact", zoo["top"], "--fail-if-worse")
     assert (refused.code, "1,500 rows" in refused.err) == (3, True)
-    path = tmp_path / "never.csv"
+    path = Path("never.csv")
     path.write_text("p_ant,p_bee,p_cat,label\n" + "0.5,0.3,0.2,ant\n" * 150)
     none = run(
         "compare", path, *PROBS, "--artifact", zoo["temperature"], "--view", "top-label", "--class", "cat"

@@ -40,17 +40,17 @@ def csv_text(columns: dict[str, Any]) -> str:
 
 
 @pytest.fixture
-def preds(tmp_path: Path) -> Path:
+def preds() -> Path:
     """Return a CSV file of four classes."""
-    path = tmp_path / "p.csv"
+    path = Path("p.csv")
     path.write_text(csv_text(frame()), newline="")
     return path
 
 
 @pytest.fixture
-def cal(preds: Path, tmp_path: Path, run: Run) -> Path:
+def cal(preds: Path, run: Run) -> Path:
     """Return a temperature fitted to it."""
-    path = tmp_path / "cal.json"
+    path = Path("cal.json")
     assert run("fit", preds, "--probs", "p_*", "-y", "label", "-o", path).code == 0
     return path
 
@@ -66,13 +66,10 @@ def rows_of(text: str) -> dict[str, list[str]]:
     return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
 
 
-def test_csv_keeps_every_byte_and_gains_the_new_fields(
-    preds: Path, cal: Path, tmp_path: Path, run: Run
-) -> None:
+def test_csv_keeps_every_byte_and_gains_the_new_fields(preds: Path, cal: Path, run: Run) -> None:
     """Each line of the output is that of the input with fields at its end; values are those of the map."""
-    out = tmp_path / "o.csv"
-    ran = run("apply", cal, preds, "-o", out, code=0)
-    assert "keeps the predicted class of every row" in ran.err
+    out = Path("o.csv")
+    assert "keeps the predicted class of every row" in run("apply", cal, preds, "-o", out, code=0).err
     before, after = (path.read_bytes().split(b"\r\n") for path in (preds, out))
     assert len(before) == len(after) == 402
     assert all(one.startswith(other) for one, other in zip(after, before, strict=True))
@@ -84,12 +81,12 @@ def test_csv_keeps_every_byte_and_gains_the_new_fields(
     assert np.array_equal(np.asarray(table["calibrated_confidence"], float), expected.max(axis=1))
 
 
-def test_no_label_is_needed_and_columns_may_stand_in_any_order(cal: Path, tmp_path: Path, run: Run) -> None:
+def test_no_label_is_needed_and_columns_may_stand_in_any_order(cal: Path, run: Run) -> None:
     """Classes are found by their names; the new columns follow the order of the file."""
     columns = frame(50, seed=3)
     del columns["label"]
     order = ["note", "p_fox", "p_cat", "id", "p_eel", "p_dog"]
-    path, out = tmp_path / "q.csv", tmp_path / "o.csv"
+    path, out = Path("q.csv"), Path("o.csv")
     path.write_text(csv_text({name: columns[name] for name in order}), newline="")
     assert run("apply", cal, path, "-o", out).code == 0
     table = rows_of(out.read_text())
@@ -98,19 +95,19 @@ def test_no_label_is_needed_and_columns_may_stand_in_any_order(cal: Path, tmp_pa
     assert np.array_equal(matrix(table), expected)
 
 
-def test_standard_input_to_standard_output(preds: Path, cal: Path, tmp_path: Path, run: Run) -> None:
+def test_standard_input_to_standard_output(preds: Path, cal: Path, run: Run) -> None:
     """A pipe gives the same bytes as files do."""
-    out = tmp_path / "o.csv"
+    out = Path("o.csv")
     run("apply", cal, preds, "-o", out)
     ran = run("apply", cal, "-", "-o", "-", "-q", stdin=preds.read_bytes())
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.encode() == out.read_bytes()
 
 
-def test_parquet_keeps_schema_row_groups_and_codecs(cal: Path, tmp_path: Path, run: Run) -> None:
+def test_parquet_keeps_schema_row_groups_and_codecs(cal: Path, run: Run) -> None:
     """Other columns, metadata, row groups and codecs stay; the new ones take that of the classes."""
     table = pa.table(frame(300)).replace_schema_metadata({"owner": "us"})
-    path, out = tmp_path / "p.parquet", tmp_path / "o.parquet"
+    path, out = Path("p.parquet"), Path("o.parquet")
     pq.write_table(table, path, row_group_size=120, compression="zstd")
     assert run("apply", cal, path, "-o", out, "--name", "q").code == 0
     with pq.ParquetFile(out) as file:
@@ -125,10 +122,10 @@ def test_parquet_keeps_schema_row_groups_and_codecs(cal: Path, tmp_path: Path, r
 
 
 def test_wide_row_groups_are_cut_and_say_the_same(
-    cal: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    cal: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Past the numbers that may be held at once, a row group is cut in smaller ones."""
-    path, out = tmp_path / "p.parquet", tmp_path / "o.parquet"
+    path, out = Path("p.parquet"), Path("o.parquet")
     pq.write_table(pa.table(frame(300)), path)
     monkeypatch.setattr("calibcli.data.writers.parquet.MOST_NUMBERS", 1_400)
     assert run("apply", cal, path, "-o", out).code == 0
@@ -147,10 +144,10 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_one_column_of_lists_comes_back_as_one(kind: str, cal: Path, tmp_path: Path, run: Run) -> None:
+def test_one_column_of_lists_comes_back_as_one(kind: str, cal: Path, run: Run) -> None:
     """The new column is of the same kind, and holds the classes in the order of the fit."""
     probability = matrix(frame(60, seed=4), "p_")
-    path, out = tmp_path / "l.parquet", tmp_path / "o.parquet"
+    path, out = Path("l.parquet"), Path("o.parquet")
     pq.write_table(pa.table({"id": range(60), "vector": pa.array(probability.tolist(), KINDS[kind])}), path)
     assert run("apply", cal, path, "-o", out).code == 0
     with pq.ParquetFile(out) as file:
@@ -184,11 +181,11 @@ def spark(probability: np.ndarray, *, sparse: bool) -> pa.Array:
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_spark_vectors_come_back_as_dense_ones(*, sparse: bool, cal: Path, tmp_path: Path, run: Run) -> None:
+def test_spark_vectors_come_back_as_dense_ones(*, sparse: bool, cal: Path, run: Run) -> None:
     """Dense and sparse vectors are read, and dense ones written."""
     probability = matrix(frame(40, seed=4), "p_")
     probability[::3] = [0.0, 1.0, 0.0, 0.0]
-    path, out = tmp_path / "v.parquet", tmp_path / "o.parquet"
+    path, out = Path("v.parquet"), Path("o.parquet")
     pq.write_table(pa.table({"id": range(40), "probability": spark(probability, sparse=sparse)}), path)
     assert run("apply", cal, path, "-o", out).code == 0
     with pq.ParquetFile(out) as file:
@@ -206,11 +203,9 @@ def test_spark_vectors_come_back_as_dense_ones(*, sparse: bool, cal: Path, tmp_p
         ("confidence", ["calibrated_confidence_lower", "calibrated_confidence_upper"]),
     ],
 )
-def test_ends_stand_beside_what_they_bracket(
-    method: str, ends: list[str], preds: Path, tmp_path: Path, run: Run
-) -> None:
+def test_ends_stand_beside_what_they_bracket(method: str, ends: list[str], preds: Path, run: Run) -> None:
     """Venn-Abers inside gives the ends of every class, or of the predicted one."""
-    cal, out = tmp_path / "v.json", tmp_path / "o.csv"
+    cal, out = Path("v.json"), Path("o.csv")
     requested = ("--multiclass", method, "--method", "venn-abers", "--output-sum", "free")
     requested = requested if method == "one-vs-rest" else requested[:4]
     assert run("fit", preds, "--probs", "p_*", "-y", "label", *requested, "-o", cal).code == 0
@@ -225,9 +220,9 @@ def test_ends_stand_beside_what_they_bracket(
         assert np.all((low <= point + 1e-12) & (point <= high + 1e-12))
 
 
-def test_artifact_and_applied_file_measure_alike(preds: Path, tmp_path: Path, run: Run) -> None:
+def test_artifact_and_applied_file_measure_alike(preds: Path, run: Run) -> None:
     """`measure --artifact` on raw columns gives what `measure` gives on the columns that `apply` wrote."""
-    cal, out = tmp_path / "v.json", tmp_path / "o.csv"
+    cal, out = Path("v.json"), Path("o.csv")
     run("fit", preds, "--probs", "p_*", "-y", "label", "--multiclass", "one-vs-rest", "-o", cal)
     run("apply", cal, preds, "-o", out, "--name", "q")
     names = ",".join(f"q_{name}" for name in NAMES)
@@ -247,24 +242,23 @@ def test_measuring_the_fit_rows_is_noticed_in_every_view(preds: Path, cal: Path,
         assert "these are the rows that the artifact was fitted on" in ran.out + ran.err
 
 
-def test_discrete_confidence_is_measured_value_by_value(preds: Path, tmp_path: Path, run: Run) -> None:
+def test_discrete_confidence_is_measured_value_by_value(preds: Path, run: Run) -> None:
     """Scaling-binning of the confidence leaves as many values as bins, and the report says so."""
-    cal = tmp_path / "b.json"
+    cal = Path("b.json")
     requested = ("--multiclass", "confidence", "--method", "scaling-binning", "--bins", 4)
     assert run("fit", preds, "--probs", "p_*", "-y", "label", *requested, "-o", cal).code == 0
     table = run("measure", preds, "--probs", "p_*", "-y", "label", "--artifact", cal, "--json").document[
         "table"
     ]
     assert table["distinct"] == 4
-    again = run("apply", cal, preds, "-o", tmp_path / "o.csv")
-    assert "keeps the predicted class of every row" in again.err
+    assert "keeps the predicted class of every row" in run("apply", cal, preds, "-o", "o.csv").err
 
 
-def test_shards_and_columns_in_another_order_fit_the_same_map(tmp_path: Path, run: Run) -> None:
+def test_shards_and_columns_in_another_order_fit_the_same_map(run: Run) -> None:
     """Two halves, the second with its columns moved, give the artifact of the whole, byte for byte."""
     columns = frame(200)
     moved = ["label", "p_eel", "p_cat", "p_fox", "id", "p_dog"]
-    whole, one, two = (tmp_path / f"{name}.csv" for name in ("whole", "one", "two"))
+    whole, one, two = (Path(f"{name}.csv") for name in ("whole", "one", "two"))
     whole.write_text(csv_text(columns))
     one.write_text(csv_text({name: column[:90] for name, column in columns.items()}))
     two.write_text(csv_text({name: columns[name][90:] for name in moved}))
@@ -276,9 +270,9 @@ def test_shards_and_columns_in_another_order_fit_the_same_map(tmp_path: Path, ru
     assert texts[:5] == texts[5:]
 
 
-def test_fits_of_single_scores_say_that_these_were_rounded(tmp_path: Path, run: Run) -> None:
+def test_fits_of_single_scores_say_that_these_were_rounded(run: Run) -> None:
     """Past the memory allowed cells of a grid are fitted to; other methods read the rows once more."""
-    path = tmp_path / "many.parquet"
+    path = Path("many.parquet")
     pq.write_table(pa.table(frame(30_000)), path)
     asked = ("fit", path, "--probs", "p_*", "-y", "label", "--memory", "1M", "-o")
     steps = {
@@ -289,29 +283,28 @@ def test_fits_of_single_scores_say_that_these_were_rounded(tmp_path: Path, run: 
         "vector": None,
     }
     for method, step in steps.items():
-        said = run(*asked, tmp_path / f"{method}.json", "--multiclass", method, code=0).err
+        said = run(*asked, f"{method}.json", "--multiclass", method, code=0).err
         assert (f"scores are rounded to {step}; --exact avoids it" in said) is (step is not None)
-    exact = run(*asked, tmp_path / "exact.json", "--multiclass", "one-vs-one", "--exact", code=0)
-    assert "rounded" not in exact.err
+    assert "rounded" not in run(*asked, "exact.json", "--multiclass", "one-vs-one", "--exact", code=0).err
 
 
-def test_weighted_pairs_of_classes_keep_to_the_memory(tmp_path: Path, run: Run) -> None:
+def test_weighted_pairs_of_classes_keep_to_the_memory(run: Run) -> None:
     """Importance weights need exact tables: past the memory allowed they are refused."""
-    columns, path = frame(3_000), tmp_path / "weighted.parquet"
+    columns, path = frame(3_000), Path("weighted.parquet")
     pq.write_table(pa.table({**columns, "w": np.linspace(0.5, 2.0, 3_000)}), path)
     asked = ("fit", path, "--probs", "p_*", "-y", "label", "-w", "w", "--multiclass", "one-vs-one")
-    asked = (*asked, "--memory", "1M", "-o", tmp_path / "cal.json")
+    asked = (*asked, "--memory", "1M", "-o", "cal.json")
     refused = run(*asked, code=3).err
     assert "those of all groups or classes have over 3,906 distinct scores" in refused
     assert "--exact" in refused
     run(*asked, "--exact", code=0)
 
 
-def test_frequencies_fit_what_repeated_rows_fit(tmp_path: Path, run: Run) -> None:
+def test_frequencies_fit_what_repeated_rows_fit(run: Run) -> None:
     """Artifacts of a frequency column and of the rows written out are the same but for nothing."""
     columns = frame(150)
     times = np.random.default_rng(1).integers(1, 4, 150)
-    counted, repeated = tmp_path / "c.csv", tmp_path / "r.csv"
+    counted, repeated = Path("c.csv"), Path("r.csv")
     counted.write_text(csv_text({**columns, "n": times}))
     repeated.write_text(csv_text({name: np.repeat(column, times) for name, column in columns.items()}))
     for method in ("temperature", "structured", "top-label", "one-vs-one"):
@@ -322,56 +315,55 @@ def test_frequencies_fit_what_repeated_rows_fit(tmp_path: Path, run: Run) -> Non
         assert one.out == other.out
 
 
-def test_lists_without_names_are_called_by_their_places(tmp_path: Path, run: Run) -> None:
+def test_lists_without_names_are_called_by_their_places(run: Run) -> None:
     """One column of lists needs no --classes; labels are indices then."""
     rows = drawn(1, rows=200, classes=4)
-    path = tmp_path / "l.parquet"
+    path = Path("l.parquet")
     pq.write_table(pa.table({"probs": rows.probability.tolist(), "label": rows.label}), path)
     ran = run("fit", path, "--probs", "probs", "-y", "label", "-q", code=0)
     assert ran.document["input"]["classes"] == ["0", "1", "2", "3"]
 
 
-def test_on_sum_and_on_range_are_honoured_and_counted(cal: Path, tmp_path: Path, run: Run) -> None:
+def test_on_sum_and_on_range_are_honoured_and_counted(cal: Path, run: Run) -> None:
     """What is mended is reported; unasked it is refused."""
-    path = tmp_path / "q.csv"
+    path = Path("q.csv")
     path.write_text("p_cat,p_dog,p_eel,p_fox\n0.2,0.2,0.1,0.1\n-0.0001,0.5,0.5001,0\n0.25,0.25,0.25,0.25\n")
-    refused = run("apply", cal, path, "-o", tmp_path / "o.csv", code=3)
-    assert "outside [0, 1]" in refused.err
-    assert not (tmp_path / "o.csv").exists()
-    requested = ("--on-range", "clip", "--on-sum", "normalise", "-o", tmp_path / "o.csv")
+    assert "outside [0, 1]" in run("apply", cal, path, "-o", "o.csv", code=3).err
+    assert not Path("o.csv").exists()
+    requested = ("--on-range", "clip", "--on-sum", "normalise", "-o", "o.csv")
     ran = run("apply", cal, path, *requested, code=0)
     assert "1 score outside [0, 1] moved to 0 or 1" in ran.err
     assert "1 row divided by the sum of the probabilities" in ran.err
     assert "2 rows with several most probable classes: the first counts" in ran.err
-    (tmp_path / "r.csv").write_text(path.read_text())
-    requested = (*requested[:-2], "--out-dir", tmp_path / "out")
-    ran = run("apply", cal, path, tmp_path / "r.csv", *requested, code=0)
+    Path("r.csv").write_text(path.read_text())
+    requested = (*requested[:-2], "--out-dir", "out")
+    ran = run("apply", cal, path, "r.csv", *requested, code=0)
     assert "6 of 4 classes" in ran.err
     assert "2 scores outside [0, 1] moved to 0 or 1" in ran.err
     assert "2 rows divided by the sum of the probabilities" in ran.err
     assert "4 rows with several most probable classes: the first counts" in ran.err
 
 
-def test_three_decimals_sum_to_one_within_a_thousandth(cal: Path, tmp_path: Path, run: Run) -> None:
+def test_three_decimals_sum_to_one_within_a_thousandth(cal: Path, run: Run) -> None:
     """0.999 and 1.001 do, though doubles find both farther away: a seventh of such rows were refused."""
-    path, code = tmp_path / "q.csv", tmp_path / "code.py"
+    path, code = Path("q.csv"), Path("code.py")
     run("export", cal, "--to", "python", "-o", code)
     written: dict[str, Any] = {}
     exec(code.read_text(), written)  # noqa: S102 - our own code
     for last, fine in (("0.166", True), ("0.168", True), ("0.165", False), ("0.169", False)):
         path.write_text(f"p_cat,p_dog,p_eel,p_fox,label\n0.333,0.333,0.167,{last},cat\n")
         measured = run("measure", path, "--probs", "p_*", "--classes", ",".join(NAMES), "-m", "accuracy")
-        applied = run("apply", cal, path, "-o", tmp_path / f"{last}.csv")
+        applied = run("apply", cal, path, "-o", f"{last}.csv")
         assert [measured.code, applied.code] == ([0, 0] if fine else [3, 3]), measured.err
         with nullcontext() if fine else pytest.raises(ValueError, match="sum to"):
             written["calibrate"]([0.333, 0.333, 0.167, float(last)])
 
 
 def test_maps_take_no_rows_of_any_sum_and_what_they_write_can_be_measured(
-    preds: Path, cal: Path, tmp_path: Path, run: Run
+    preds: Path, cal: Path, run: Run
 ) -> None:
     """One-vs-rest that is not divided writes rows of any sum: accepted by `measure`, not by another map."""
-    free, out = tmp_path / "free.json", tmp_path / "free.csv"
+    free, out = Path("free.json"), Path("free.csv")
     probs = ("--probs", "p_*", "-y", "label")
     run("fit", preds, *probs, "--multiclass", "one-vs-rest", "--output-sum", "free", "-o", free)
     assert run("apply", free, preds, "-o", out).code == 0
@@ -383,13 +375,12 @@ def test_maps_take_no_rows_of_any_sum_and_what_they_write_can_be_measured(
     whole = run("measure", preds, *probs, "--artifact", free, *one[6:])
     assert run("measure", out, *one).document["measures"] == whole.document["measures"]
     for words in (
-        ("fit", out, *accepted, "-y", "label", "-o", tmp_path / "again.json"),
-        ("apply", cal, out, *accepted, "--name", "twice", "-o", tmp_path / "again.csv"),
+        ("fit", out, *accepted, "-y", "label", "-o", "again.json"),
+        ("apply", cal, out, *accepted, "--name", "twice", "-o", "again.csv"),
         ("measure", out, *accepted, "-y", "label", "--artifact", cal),
         ("plan", "--like", out, *accepted, "--artifact", cal, "--max-ece", "0.1"),
     ):
-        ran = run(*words, code=2)
-        assert "--on-sum accept takes any" in ran.err
+        assert "--on-sum accept takes any" in run(*words, code=2).err
         without = [word for word in words if word not in {"--on-sum", "accept"}]
         hint = run(*without, code=3).err
         assert "--on-sum accept" not in hint
@@ -405,7 +396,7 @@ def test_inspect_says_what_is_in_an_artifact(cal: Path, run: Run) -> None:
     assert "preds.csv -o repaired.csv" in ran.out
 
 
-def test_inspect_names_the_columns_of_the_classes(preds: Path, tmp_path: Path, run: Run) -> None:
+def test_inspect_names_the_columns_of_the_classes(preds: Path, run: Run) -> None:
     """Columns alike, lists and Spark vectors lead to a command with --probs that runs as it stands."""
     both = drawn(0, rows=200, classes=4)
     rows = [one.tolist() for one in both.probability]
@@ -414,11 +405,11 @@ def test_inspect_names_the_columns_of_the_classes(preds: Path, tmp_path: Path, r
     vector = pa.struct([*kinds.items(), ("values", pa.list_(pa.float64()))])
     label = pa.array(both.label)
     for name, column in (("lists", pa.array(rows)), ("spark", pa.array(spark, vector))):
-        pq.write_table(pa.table({"probability": column, "label": label}), tmp_path / f"{name}.parquet")
+        pq.write_table(pa.table({"probability": column, "label": label}), f"{name}.parquet")
     for file, probs in (
         (preds, "p_*"),
-        (tmp_path / "lists.parquet", "probability"),
-        (tmp_path / "spark.parquet", "probability"),
+        (Path("lists.parquet"), "probability"),
+        (Path("spark.parquet"), "probability"),
     ):
         said = run("inspect", file, "--json").document
         _, *words = shlex.split(said["suggestion"])
@@ -429,19 +420,17 @@ def test_inspect_names_the_columns_of_the_classes(preds: Path, tmp_path: Path, r
         assert "score" not in roles
 
 
-def test_fit_says_which_class_a_map_leaves_off_on_average(tmp_path: Path, run: Run) -> None:
+def test_fit_says_which_class_a_map_leaves_off_on_average(run: Run) -> None:
     """One temperature cannot mend a shift, and the default says so; where rows are calibrated, nothing."""
     rng = np.random.default_rng(3)
     right = rng.beta(2.0, 3.0, 4_000)
     label = (rng.random(right.size) < right).astype(np.int64)
     for name, score in (("off", np.minimum(right + 0.1, 0.999)), ("right", right)):
-        pq.write_table(pa.table({"p_0": 1.0 - score, "p_1": score, "y": label}), tmp_path / f"{name}.parquet")
+        pq.write_table(pa.table({"p_0": 1.0 - score, "p_1": score, "y": label}), f"{name}.parquet")
 
     def said(name: str, *words: str) -> bool:
-        path = tmp_path / f"{name}.parquet"
-        ran = run(
-            "fit", path, "--probs", "p_*", "-y", "y", "-o", tmp_path / "m.json", "--force", *words, code=0
-        )
+        path = Path(f"{name}.parquet")
+        ran = run("fit", path, "--probs", "p_*", "-y", "y", "-o", "m.json", "--force", *words, code=0)
         mean = f"and {np.mean(label == 0):.3g} of the fit rows are of it: --multiclass vector"
         return mean in " ".join(ran.err.split())
 
@@ -450,7 +439,7 @@ def test_fit_says_which_class_a_map_leaves_off_on_average(tmp_path: Path, run: R
     assert not said("right")
 
 
-def test_classes_that_chance_brings_are_no_reason_to_say_so(tmp_path: Path, run: Run) -> None:
+def test_classes_that_chance_brings_are_no_reason_to_say_so(run: Run) -> None:
     """Of twenty calibrated classes of one in ten thousand some have a row now and then."""
     rng = np.random.default_rng(0)
     rates = np.append(np.full(5, 0.1996), np.full(20, 1e-4))
@@ -460,9 +449,6 @@ def test_classes_that_chance_brings_are_no_reason_to_say_so(tmp_path: Path, run:
         label = (rows.cumsum(axis=1) < rng.random(100)[:, None]).sum(axis=1)
         names = [f"p_{place:02}" for place in range(25)]
         columns: dict[str, Any] = dict(zip(names, rows.T, strict=True))
-        pq.write_table(pa.table(columns | {"y": [f"{one:02}" for one in label]}), tmp_path / "r.parquet")
-        ran = run(
-            "fit", tmp_path / "r.parquet", "--probs", "p_*", "-y", "y", "-o", tmp_path / "m.json", "--force"
-        )
-        assert ran.code == 0
+        pq.write_table(pa.table(columns | {"y": [f"{one:02}" for one in label]}), "r.parquet")
+        ran = run("fit", "r.parquet", "--probs", "p_*", "-y", "y", "-o", "m.json", "--force", code=0)
         assert "has a mean probability of" not in ran.err

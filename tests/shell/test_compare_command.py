@@ -18,13 +18,13 @@ EVALUATION = SAMPLE / "churn_evaluation.parquet"
 
 
 @pytest.fixture
-def two(tmp_path: Path) -> Path:
+def two() -> Path:
     """Return a CSV file with a right score, a, and one that is too sure, b."""
     rng = np.random.default_rng(11)
     a = rng.random(3000).clip(0.01, 0.99)
     b = 1 / (1 + ((1 - a) / a) ** 2)
     label = rng.random(3000) < a
-    return in_csv(tmp_path / "two.csv", {"a": a, "b": b, "label": label})
+    return in_csv("two.csv", {"a": a, "b": b, "label": label})
 
 
 def test_worse_fails_the_gate_and_only_with_the_flag(run: Run, two: Path) -> None:
@@ -49,12 +49,12 @@ def test_groups_of_everything_are_what_can_be_compared(
         assert "cannot be compared" in run(*asked, "-m", refused, code=2).err
 
 
-def test_formats_agree_and_go_where_asked(run: Run, two: Path, tmp_path: Path) -> None:
+def test_formats_agree_and_go_where_asked(run: Run, two: Path) -> None:
     """Table, Markdown and JSON, on standard output and in a file that is not replaced unasked."""
     words = ["compare", two, "-s", "a", "-s", "b"]
     assert run(*words, "--json").out == run(*words, "--format", "json").out
     assert "| brier |" in run(*words, "--format", "md").out
-    out = tmp_path / "c.txt"
+    out = Path("c.txt")
     assert run(*words, "-o", out).code == 0
     assert out.read_text() == run(*words).out
     assert run(*words, "-o", out).code == 5
@@ -75,9 +75,9 @@ def test_guessed_columns_are_said_beside_json(run: Run, two: Path) -> None:
     assert run(*words, "-q").err == ""
 
 
-def test_auto_prints_and_records_its_choice(run: Run, tmp_path: Path) -> None:
+def test_auto_prints_and_records_its_choice(run: Run) -> None:
     """The table is on standard error and in the artifact, which fits its schema and can be applied."""
-    out = tmp_path / "cal.json"
+    out = Path("cal.json")
     words = ["-m", "auto", "--candidate", "platt", "--candidate", "histogram", "--folds", "4", "-g", "id"]
     ended = run("fit", SAMPLE / "churn_calibration.parquet", *CHURN, *words, "-o", out, code=0)
     assert "fitted platt" in ended.err
@@ -93,9 +93,9 @@ def test_auto_prints_and_records_its_choice(run: Run, tmp_path: Path) -> None:
     assert run("measure", EVALUATION, *CHURN, "--artifact", out, "--metric", "brier").code == 0
 
 
-def test_inspect_knows_comparisons_and_choices(run: Run, two: Path, tmp_path: Path) -> None:
+def test_inspect_knows_comparisons_and_choices(run: Run, two: Path) -> None:
     """A saved comparison is summed up, and an artifact says how its method was chosen."""
-    comparison, cal = tmp_path / "c.json", tmp_path / "cal.json"
+    comparison, cal = Path("c.json"), Path("cal.json")
     assert run("compare", two, "-s", "a", "-s", "b", "--json", "-o", comparison).code == 0
     shown = run("inspect", comparison, code=0)
     assert "comparison" in shown.out
@@ -105,21 +105,20 @@ def test_inspect_knows_comparisons_and_choices(run: Run, two: Path, tmp_path: Pa
     assert "cross-validated log loss, 3 folds: raw " in run("inspect", cal).out
 
 
-def test_gate_refuses_the_fit_rows(run: Run, two: Path, tmp_path: Path) -> None:
+def test_gate_refuses_the_fit_rows(run: Run, two: Path) -> None:
     """Rows that an artifact was fitted on are no judge of it, unless the user insists."""
-    cal = tmp_path / "own.json"
+    cal = Path("own.json")
     assert run("fit", two, "-s", "a", "-y", "label", "-o", cal).code == 0
     requested = ("compare", two, "-s", "a", "-y", "label", "--artifact", cal)
     assert run(*requested).code == 0
-    refused = run(*requested, "--fail-if-worse", code=3)
-    assert "rows that" in refused.err
+    assert "rows that" in run(*requested, "--fail-if-worse", code=3).err
     assert run(*requested, "--fail-if-worse", "--allow-fit-rows").code == 0
 
 
-def test_constant_map_has_one_output(run: Run, csv_of: Make, tmp_path: Path) -> None:
+def test_constant_map_has_one_output(run: Run, csv_of: Make) -> None:
     """Summary and inspect count what comes out, not knots or bins."""
     path = csv_of("score,label", "0.1,1", "0.2,1", "0.8,0", "0.9,0")
-    cal = tmp_path / "flat.json"
+    cal = Path("flat.json")
     done = run("fit", path, "-s", "score", "-y", "label", "-m", "isotonic", "-o", cal)
     assert "1 distinct value" in done.err
     facts = run("inspect", cal).out
@@ -169,9 +168,9 @@ def test_auto_leaves_calibrated_scores_as_they_are(run: Run, rows: Path, request
     assert document["fit"]["options"] == ({"loss": "brier"} if "brier" in requested else {})
 
 
-def test_identity_is_an_artifact_like_any_other(run: Run, rows: Path, tmp_path: Path) -> None:
+def test_identity_is_an_artifact_like_any_other(run: Run, rows: Path) -> None:
     """`apply` writes the score, `measure` finds the numbers of the raw score, `plot` draws the diagonal."""
-    fitted, out = tmp_path / "cal.json", tmp_path / "out.csv"
+    fitted, out = Path("cal.json"), Path("out.csv")
     assert run("fit", rows, "-s", "score", "-y", "label", "-m", "identity", "-o", fitted).code == 0
     assert run("apply", fitted, rows, "-o", out).code == 0
     columns = list(zip(*(line.split(",") for line in out.read_text().splitlines()), strict=True))
@@ -179,18 +178,15 @@ def test_identity_is_an_artifact_like_any_other(run: Run, rows: Path, tmp_path: 
     words = ("measure", rows, "-s", "score", "-y", "label", "--metric", "ece", "--format", "json")
     raw, through = (run(*words, *more).document for more in ((), ("--artifact", fitted)))
     assert through["measures"] == raw["measures"]
-    assert "identity map" in run("plot", "--kind", "map", fitted, "-o", tmp_path / "map.svg").err
-    assert "nothing was fitted" in (tmp_path / "map.svg").read_text()
+    assert "identity map" in run("plot", "--kind", "map", fitted, "-o", "map.svg").err
+    assert "nothing was fitted" in Path("map.svg").read_text()
     assert "identity" in run("inspect", fitted).out
-    query = run("export", fitted, "--to", "sql").out
-    assert 'THEN CAST(r."score" AS DOUBLE)\n' in query
+    assert 'THEN CAST(r."score" AS DOUBLE)\n' in run("export", fitted, "--to", "sql").out
 
 
-def test_identity_of_logits_is_the_probability_that_they_stand_for(
-    run: Run, rows: Path, tmp_path: Path
-) -> None:
+def test_identity_of_logits_is_the_probability_that_they_stand_for(run: Run, rows: Path) -> None:
     """As every map of logits gives probabilities."""
-    fitted, out = tmp_path / "cal.json", tmp_path / "out.csv"
+    fitted, out = Path("cal.json"), Path("out.csv")
     words = ("fit", rows, "-s", "logit", "--scale", "logit", "-y", "label", "-m", "auto", *FEW)
     assert SAID in run(*words, "-o", fitted).err
     assert run("apply", fitted, rows, "-s", "logit", "-o", out).code == 0
@@ -199,7 +195,7 @@ def test_identity_of_logits_is_the_probability_that_they_stand_for(
     np.testing.assert_allclose(found, score, rtol=0.0, atol=1e-15)
 
 
-def test_groups_that_need_no_repair_keep_their_scores(run: Run, rows: Path, tmp_path: Path) -> None:
+def test_groups_that_need_no_repair_keep_their_scores(run: Run, rows: Path) -> None:
     """Whether all rows together need one or not, and the page says in how many groups."""
     words = ("fit", rows, "-s", "score", "--by", "g", "-m", "auto", *FEW)
     moved = run(*words, "-y", "moved")
@@ -211,13 +207,13 @@ def test_groups_that_need_no_repair_keep_their_scores(run: Run, rows: Path, tmp_
     assert methods == {"a": "platt", "b": "platt", "c": "identity"}
     assert sealed(GroupArtifact.from_dict(document_of(document)).to_dict()) == document
     assert SAID in run(*words, "-y", "label").err
-    (tmp_path / "by.json").write_text(moved.out)
-    out = tmp_path / "out.csv"
-    assert run("apply", tmp_path / "by.json", rows, "-o", out).code == 0
+    Path("by.json").write_text(moved.out)
+    out = Path("out.csv")
+    assert run("apply", "by.json", rows, "-o", out).code == 0
     table = [line.split(",") for line in out.read_text().splitlines()[1:]]
     same = {line[4] for line in table if float(line[0]) == float(line[-1])}
     assert same == {"c"}
-    assert "identity" in run("inspect", tmp_path / "by.json").out
+    assert "identity" in run("inspect", "by.json").out
     document["members"]["b"] = with_ends(run, rows)
     del document["digest"]
     with pytest.raises(DocumentProblem, match=r"members\.b"):
@@ -238,13 +234,13 @@ def test_maps_with_ends_are_not_left_out_of_a_group(run: Run, rows: Path) -> Non
     assert SAID in run(*words).err
 
 
-def test_areas_are_compared_row_by_row_in_every_command(run: Run, tmp_path: Path) -> None:
+def test_areas_are_compared_row_by_row_in_every_command(run: Run) -> None:
     """Two columns, three, models in rows, a pipe and frequencies: one difference; a monotone map leaves 0."""
     rng = np.random.default_rng(7)
     a, label = np.round(rng.random(500), 2), rng.random(500)
     b = np.round(np.clip(a + rng.normal(0.0, 0.2, 500), 0.0, 1.0), 2)
     rows = list(zip(range(500), a.tolist(), b.tolist(), (label < a).astype(int).tolist(), strict=True))
-    wide, long = tmp_path / "wide.csv", tmp_path / "long.csv"
+    wide, long = Path("wide.csv"), Path("long.csv")
     wide.write_text("id,a,b,c,y\n" + "".join(f"{i},{u},{v},{u**2},{y}\n" for i, u, v, y in rows))
     models = "".join(f"{i},{name},{s},{y}\n" for i, u, v, y in rows for name, s in (("a", u), ("b", v)))
     long.write_text("id,model,s,y\n" + models)
@@ -277,9 +273,9 @@ def test_areas_are_compared_row_by_row_in_every_command(run: Run, tmp_path: Path
     assert weighed[0]["method"] == two[0]["method"]
 
 
-def test_models_are_matched_by_several_columns(run: Run, tmp_path: Path) -> None:
+def test_models_are_matched_by_several_columns(run: Run) -> None:
     """As by one that holds both; a column may be part of the id and a cluster, and a state takes one."""
-    path = tmp_path / "long.csv"
+    path = Path("long.csv")
     rows = [
         (model, task, item, 0.1 + (item * 7 + task + 3 * (model == "b")) % 9 / 10, (item + task) % 2)
         for model in "ab"
@@ -292,8 +288,7 @@ def test_models_are_matched_by_several_columns(run: Run, tmp_path: Path) -> None
     by_two = run(*words, "--id", "task,item")
     assert by_two.out == run(*words, "--id", "both, in one").out == run(*words, "--id", "item,task").out
     assert "60" in by_two.out
-    found = run(*words, "--id", "item")
-    assert "--id item,COLUMN tells such rows apart by a further column" in found.out
+    assert "--id item,COLUMN tells such rows apart by a further column" in run(*words, "--id", "item").out
     assert "30 clusters" in run(*words, "--id", "task,item", "--cluster", "item").out
     assert run(*words, "--id", "task,task", code=2).err.startswith(
         "error: column 'task' is named twice with --id"
@@ -309,24 +304,24 @@ def test_models_are_matched_by_several_columns(run: Run, tmp_path: Path) -> None
         "--max-ece",
         ".5",
         "--state",
-        tmp_path / "g",
+        "g",
         "--id",
         "task,item",
     )
     assert "a state tells rows apart by one column" in run(*state, code=2).err
 
 
-def test_an_infinite_loss_is_said_in_words(run: Run, tmp_path: Path) -> None:
+def test_an_infinite_loss_is_said_in_words(run: Run) -> None:
     """One score of 0 has label 1: the log loss of the second is infinite instead of a number."""
     lines = [
         f"{0.1 + 0.008 * at:.3f},{0.1 + 0.008 * at if at else 0:.3f},{at % 3 == 0:d}" for at in range(100)
     ]
-    (tmp_path / "rows.csv").write_text("a,b,label\n" + "\n".join(lines))
-    told = run("compare", tmp_path / "rows.csv", "-s", "a", "-s", "b", "-y", "label", "-m", "log_loss").out
+    Path("rows.csv").write_text("a,b,label\n" + "\n".join(lines))
+    told = run("compare", "rows.csv", "-s", "a", "-s", "b", "-y", "label", "-m", "log_loss").out
     assert "log loss is infinite instead of 0." in told.partition("\n\n")[0]
-    report = tmp_path / "report.json"
-    run("measure", tmp_path / "rows.csv", "-s", "b", "-y", "label", "--json", "-o", report)
-    words = ("verify", tmp_path / "rows.csv", "-s", "a", "-y", "label", "--baseline", report)
+    report = Path("report.json")
+    run("measure", "rows.csv", "-s", "b", "-y", "label", "--json", "-o", report)
+    words = ("verify", "rows.csv", "-s", "a", "-y", "label", "--baseline", report)
     refused = run(*words, "--max-regression", "0.1", "--regression-metric", "log_loss", code=2).err
     assert "report.json: its log_loss is infinite, and nothing is worse" in refused
     assert "--regression-metric brier" in refused

@@ -30,14 +30,12 @@ def months(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def kept(state: Path) -> GateState:
-    found = read_state(str(state))
-    assert found is not None
-    return found
+    return read_state(str(state))
 
 
-def test_a_state_counts_by_the_values_declared(months: list[Path], tmp_path: Path, run: Run) -> None:
+def test_a_state_counts_by_the_values_declared(months: list[Path], run: Run) -> None:
     """Rows of values not seen yet are counted when they come, and later calls need not name them again."""
-    state = tmp_path / "gate.json"
+    state = Path("gate.json")
     begun = run("verify", str(months[0]), *GATE, "--state", str(state), "--bins", WORDS)
     assert "each of the 5 values of the score by itself" in begun.out
     assert kept(state).terms.partition.outputs == SCALE
@@ -62,9 +60,9 @@ def test_declared_and_found_values_give_the_same_single_look(months: list[Path])
     assert named == found
 
 
-def test_values_are_written_as_they_stand_in_the_column(months: list[Path], tmp_path: Path, run: Run) -> None:
+def test_values_are_written_as_they_stand_in_the_column(months: list[Path], run: Run) -> None:
     """In per cent where the column is."""
-    state = tmp_path / "gate.json"
+    state = Path("gate.json")
     words = ",".join(repr(100.0 * one) for one in SCALE)
     line = ("-s", "percent", "-y", "default", "--max-ece", "0.02", "--scale", "percent")
     told = run("verify", *map(str, months), *line, "--state", str(state), "--bins", words)
@@ -73,11 +71,9 @@ def test_values_are_written_as_they_stand_in_the_column(months: list[Path], tmp_
 
 
 @pytest.mark.parametrize("state", [True, False])
-def test_a_score_that_was_not_declared_is_refused(
-    months: list[Path], tmp_path: Path, run: Run, *, state: bool
-) -> None:
+def test_a_score_that_was_not_declared_is_refused(months: list[Path], run: Run, *, state: bool) -> None:
     """Nothing of it is counted."""
-    path = tmp_path / "gate.json"
+    path = Path("gate.json")
     where = ("--state", str(path)) if state else ()
     told = run("verify", str(months[0]), *GATE, *where, "--bins", "0.0003,0.0007", code=3)
     rows = int((pd.read_csv(months[0])["pd"] == 0.004).sum())
@@ -93,9 +89,9 @@ def test_a_score_that_was_not_declared_is_refused(
     assert not path.exists()
 
 
-def test_a_state_of_values_is_another_than_one_of_bins(months: list[Path], tmp_path: Path, run: Run) -> None:
+def test_a_state_of_values_is_another_than_one_of_bins(months: list[Path], run: Run) -> None:
     """Neither takes the rows of the other."""
-    state = tmp_path / "gate.json"
+    state = Path("gate.json")
     run("verify", str(months[0]), *GATE, "--state", str(state), "--bins", WORDS)
     for bins in ("15", "0.0003,0.0007,0.004,0.011,0.5"):
         told = run("verify", str(months[1]), *GATE, "--state", str(state), "--bins", bins, code=2)

@@ -41,14 +41,12 @@ def found(run: Run, *words: object) -> dict[str, Any]:
     return {one["name"]: one for one in document["columns"]} | {"answer": document["answer"]}
 
 
-def test_every_format_gives_the_same_shifts(
-    run: Run, pair: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
-) -> None:
+def test_every_format_gives_the_same_shifts(run: Run, pair: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     """CSV, Parquet, JSON lines, one worker, a frame and arrays agree, and no label is read."""
     words = ("-s", "pd", "--on", "country", "--on", "number")
     answers = []
     for kind in ("csv", "parquet", "jsonl"):
-        paths = [tmp_path / f"{name}.{kind}" for name in ("old", "new")]
+        paths = [Path(f"{name}.{kind}") for name in ("old", "new")]
         for path, frame in zip(paths, pair, strict=True):
             if kind == "csv":
                 frame.to_csv(path, index=False)
@@ -85,13 +83,11 @@ def test_every_format_gives_the_same_shifts(
         calibcli.drift(["a.csv", "b.csv"], "c.csv")
 
 
-def test_frequencies_conditions_and_missing_scores(
-    run: Run, pair: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
-) -> None:
+def test_frequencies_conditions_and_missing_scores(run: Run, pair: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     """A row that counts twice is two rows; rows in are rows used and rows reported."""
     old, new = pair[0], pair[1].assign(pd=pair[1]["pd"].where(pair[1].index % 10 > 0))
     rows = [one.dropna(subset="pd").loc[lambda frame: frame["country"] == "DE"] for one in (old, new)]
-    paths = [tmp_path / "old.csv", tmp_path / "new.csv", tmp_path / "old_2.csv", tmp_path / "new_2.csv"]
+    paths = [Path("old.csv"), Path("new.csv"), Path("old_2.csv"), Path("new_2.csv")]
     repeated = [one.loc[one.index.repeat(one["times"])] for one in rows]
     for path, frame in zip(paths, (old, new, *repeated), strict=True):
         frame.to_csv(path, index=False)
@@ -104,16 +100,13 @@ def test_frequencies_conditions_and_missing_scores(
     assert f"score=pd, {kept[1] - missing} rows\n" in text
     assert f"{len(new) - kept[1]} rows not selected" in text
     assert f"{missing} rows with a missing value dropped" in text
-    refused = run("drift", *paths[:2], "-s", "pd", code=3)
-    assert "70 of 700" in refused.err
+    assert "70 of 700" in run("drift", *paths[:2], "-s", "pd", code=3).err
 
 
-def test_gaps_of_further_columns_are_never_dropped(
-    run: Run, pair: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
-) -> None:
+def test_gaps_of_further_columns_are_never_dropped(run: Run, pair: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     """Only a missing score drops a row: that values go missing is a shift like any other."""
     old, new = pair[0], pair[1].assign(pd=pair[1]["pd"].where(pair[1].index % 10 > 0))
-    paths = [tmp_path / "old.csv", tmp_path / "new.csv"]
+    paths = [Path("old.csv"), Path("new.csv")]
     for path, frame in zip(paths, (old, new), strict=True):
         frame.to_csv(path, index=False)
     asked = (*paths, "-s", "pd", "--on", "country", "--on-missing", "drop")
@@ -126,7 +119,7 @@ def test_gaps_of_further_columns_are_never_dropped(
     assert country["shifted"]
 
 
-def test_texts_and_tables_of_numbers(run: Run, tmp_path: Path) -> None:
+def test_texts_and_tables_of_numbers(run: Run) -> None:
     """Text and Markdown open with the answer; CSV has a row for each column and three for each level."""
     text = run("drift", OLD, NEW, "-s", "score", *ON).out
     assert text.startswith("No shift of the scores is shown: PSI 0.00314, and up to ")
@@ -137,7 +130,7 @@ def test_texts_and_tables_of_numbers(run: Run, tmp_path: Path) -> None:
     assert "age <=" in run("drift", OLD, NEW, "-s", "score", *ON, "-v").out
     assert "| column | PSI |" in run("drift", OLD, NEW, "-s", "score", "--format", "md").out
     document = found(run, OLD, NEW, "-s", "score", *ON)
-    out = tmp_path / "drift.csv"
+    out = Path("drift.csv")
     assert run("drift", OLD, NEW, "-s", "score", *ON, "-o", out).code == 0
     lines = list(csv.DictReader(io.StringIO(out.read_text())))
     assert tuple(lines[0]) == COLUMNS
@@ -147,20 +140,20 @@ def test_texts_and_tables_of_numbers(run: Run, tmp_path: Path) -> None:
     assert indexes == [one["psi"] for one in document.values()]
 
 
-def test_most_rows_in_other_values_are_said(run: Run, tmp_path: Path) -> None:
+def test_most_rows_in_other_values_are_said(run: Run) -> None:
     """Amounts with marks between thousands are text, and nearly all of them were `(other)` without a word."""
     for name, times in (("old", 1), ("new", 30)):
         rows = [f'0.{place % 9 + 1},"{times * place * 1.37:,.2f}"' for place in range(1, 900)]
-        (tmp_path / f"{name}.csv").write_text("\n".join(["score,amount", *rows]))
-    said = run("drift", tmp_path / "old.csv", tmp_path / "new.csv", "-s", "score", "--on", "amount").out
+        Path(f"{name}.csv").write_text("\n".join(["score,amount", *rows]))
+    said = run("drift", "old.csv", "new.csv", "-s", "score", "--on", "amount").out
     assert "amount = (other) is all but the 20 most frequent values, 9" in said
     assert "a shift among these is not seen; are they numbers written as text" in said
 
 
-def test_grades_are_compared_one_by_one(run: Run, tmp_path: Path) -> None:
+def test_grades_are_compared_one_by_one(run: Run) -> None:
     """A score of few values has a level for each, unless bins are asked for; levels of many are cut short."""
     rng = np.random.default_rng(4)
-    paths = [tmp_path / "old.csv", tmp_path / "new.csv"]
+    paths = [Path("old.csv"), Path("new.csv")]
     for path, share in zip(paths, (0.3, 0.7), strict=True):
         grade = rng.binomial(30, share, 4_000)
         pd.DataFrame({"pd": grade / 100, "code": grade}).to_csv(path, index=False)
@@ -170,8 +163,7 @@ def test_grades_are_compared_one_by_one(run: Run, tmp_path: Path) -> None:
     cut = found(run, *paths, "-s", "pd", "--bins", "4", "--on", "code", "--numeric", "code")
     assert (cut["pd"]["kind"], cut["code"]["kind"]) == ("quantiles", "quantiles")
     assert cut["answer"].startswith("The scores have shifted: PSI ")
-    text = run("drift", *paths, "-s", "pd").out
-    assert "more levels add less; -v shows all." in text
+    assert "more levels add less; -v shows all." in run("drift", *paths, "-s", "pd").out
     assert (
         found(run, *paths, "-s", "pd", "--on", "code", "--categorical", "code", "--max-values", "3")["code"][
             "levels"
@@ -247,31 +239,29 @@ def test_cells_that_hold_more_than_an_interval_are_named(width: float, said: boo
     assert calibcli.drift(frame, score="pd", by="month", exact=True).psi > 1.0
 
 
-def test_the_score_that_was_found_in_old_rows_is_that_of_new_ones(run: Run, tmp_path: Path) -> None:
+def test_the_score_that_was_found_in_old_rows_is_that_of_new_ones(run: Run) -> None:
     """A column that is guessed before it was compared with it, where only the new rows have that."""
     rng = np.random.default_rng(0)
     old, new = rng.random(500), rng.random(500)
-    paths = [tmp_path / f"{name}.csv" for name in ("old", "new", "other")]
+    paths = [Path(f"{name}.csv") for name in ("old", "new", "other")]
     frames = [pd.DataFrame(one) for one in ({"pd": old}, {"score": new**3, "pd": new}, {"score": new})]
     for path, frame in zip(paths, frames, strict=True):
         frame.to_csv(path, index=False)
     assert list(found(run, *paths[:2])) == ["pd", "answer"]
     assert found(run, *paths[:2])["pd"] == found(run, *paths[:2], "-s", "pd")["pd"]
-    ended = run("drift", paths[0], paths[2], code=3)
-    assert "other.csv: there is no column 'pd'" in ended.err
+    assert "other.csv: there is no column 'pd'" in run("drift", paths[0], paths[2], code=3).err
     # An array has no name that could be another.
     assert calibcli.drift(frames[0], new).psi == calibcli.drift(*frames[:2]).psi
 
 
-def test_what_a_report_of_drift_is_for(run: Run, tmp_path: Path) -> None:
+def test_what_a_report_of_drift_is_for(run: Run) -> None:
     """It can be looked at, and a picture is made from another kind of report."""
-    path = tmp_path / "shift.json"
+    path = Path("shift.json")
     assert run("drift", OLD, NEW, "-s", "score", "--on", "country", "-o", path, "--json").code == 0
     looked = run("inspect", path, code=0)
     psi = {one["name"]: four(one["psi"]) for one in json.loads(path.read_text())["columns"]}
     assert all(f"PSI of {name}" in looked.out and value in looked.out for name, value in psi.items())
-    drawn = run("plot", path, "-o", tmp_path / "shift.png")
-    assert (drawn.code, "write one with `calibcli measure" in drawn.err) == (3, True)
+    assert "write one with `calibcli measure" in run("plot", path, "-o", "shift.png", code=3).err
 
 
 MONTHS = [f"2024-{k}" for k in range(1, 13)]
@@ -334,16 +324,14 @@ def test_page_and_document_say_when_it_began(loans: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize("column", ["PSI", "shift"])
-def test_groups_are_named_whatever_their_column_is_called(
-    loans: Path, tmp_path: Path, run: Run, column: str
-) -> None:
+def test_groups_are_named_whatever_their_column_is_called(loans: Path, run: Run, column: str) -> None:
     """A column of the table had the same title, and the table named no month."""
-    (tmp_path / "loans.csv").write_text(loans.read_text().replace("month", column, 1))
-    told = run("drift", tmp_path / "loans.csv", "-s", "pd", "--by", column, code=0).out
+    Path("loans.csv").write_text(loans.read_text().replace("month", column, 1))
+    told = run("drift", "loans.csv", "-s", "pd", "--by", column, code=0).out
     assert all(f"\n{month}  " in told for month in MONTHS[1:])
 
 
-def test_values_of_further_columns_have_the_order_asked_for(tmp_path: Path, run: Run) -> None:
+def test_values_of_further_columns_have_the_order_asked_for(run: Run) -> None:
     """Grades by their mean score, or by what they add; intervals of numbers keep theirs."""
     rng = np.random.default_rng(2)
     scale = {"AAA": 0.001, "AA": 0.003, "A": 0.01, "BB": 0.03, "B": 0.1}
@@ -353,11 +341,11 @@ def test_values_of_further_columns_have_the_order_asked_for(tmp_path: Path, run:
         frame = pd.DataFrame(
             {"grade": grade, "pd": [scale[one] for one in grade], "age": rng.normal(40, 9, 1_000)}
         )
-        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        frame.to_csv(f"{name}.csv", index=False)
     line = (
         "drift",
-        str(tmp_path / "old.csv"),
-        str(tmp_path / "new.csv"),
+        "old.csv",
+        "new.csv",
         "-s",
         "pd",
         "--on",
@@ -375,26 +363,26 @@ def test_values_of_further_columns_have_the_order_asked_for(tmp_path: Path, run:
     assert levels("--sort", "score")[0] == list(scale)
     # Whatever else is among the columns, and however numbers are written.
     for name in ("old", "new"):
-        frame = pd.read_csv(tmp_path / f"{name}.csv")
+        frame = pd.read_csv(f"{name}.csv")
         frame["grade"] = frame["grade"].map(
             dict(zip(scale, ("3.0", "20.0", "1.0", "4.0", "2.0"), strict=True))
         )
         frame["amount"] = rng.normal(size=1_000)
-        frame.to_csv(tmp_path / f"{name}_numbers.csv", index=False)
-    numbers = [str(tmp_path / f"{name}_numbers.csv") for name in ("old", "new")]
+        frame.to_csv(f"{name}_numbers.csv", index=False)
+    numbers = [f"{name}_numbers.csv" for name in ("old", "new")]
     by_score = found(run, *numbers, "-s", "pd", "--on", "amount,grade", "--sort", "score")["grade"]
     assert [one["where"] for one in by_score["levels"]] == [f"grade = {one}" for one in (3, 20, 1, 4, 2)]
     assert levels("--sort", "name")[0] == sorted(scale)
     worst = levels("--sort", "worst")
     assert worst[2] == sorted(plain[2], reverse=True)
     assert worst[1] == plain[1]
-    none = run("drift", str(tmp_path / "old.csv"), str(tmp_path / "new.csv"), "-s", "pd", "--sort", "score")
+    none = run("drift", "old.csv", "new.csv", "-s", "pd", "--sort", "score")
     assert "--sort orders the values of further columns" in none.err
 
 
-def test_a_p_value_that_draws_limit_is_marked(run: Run, tmp_path: Path) -> None:
+def test_a_p_value_that_draws_limit_is_marked(run: Run) -> None:
     """Nothing less can come of so many draws; a p-value above that is as it was found."""
-    old, new, same = tmp_path / "old.csv", tmp_path / "new.csv", tmp_path / "same.csv"
+    old, new, same = Path("old.csv"), Path("new.csv"), Path("same.csv")
     old.write_text("score,label\n" + "0.1,0\n0.2,1\n" * 60)
     new.write_text("score,label\n" + "0.8,0\n0.9,1\n" * 60)
     same.write_text("score,label\n" + "0.1,0\n0.2,1\n" * 50)
@@ -420,16 +408,16 @@ def test_files_of_few_different_rows_that_lie_apart_have_shifted(rows: int) -> N
     assert set(found.shifted) == {"score", "age"}
 
 
-def test_a_gate_fails_by_a_shift_that_is_shown_and_large(run: Run, tmp_path: Path) -> None:
+def test_a_gate_fails_by_a_shift_that_is_shown_and_large(run: Run) -> None:
     """Few rows pass by whatever PSI, many pass a limit above it, and files and months fail alike."""
     rng = np.random.default_rng(4)
     law = [0.1, 0.2, 0.3, 0.4]
     paths = {}
     for name, rows, share in (("old", 4_000, law), ("new", 4_000, [0.2, 0.2, 0.2, 0.4]), ("few", 25, law)):
-        paths[name] = tmp_path / f"{name}.csv"
+        paths[name] = Path(f"{name}.csv")
         grades = rng.choice([0.01, 0.02, 0.05, 0.2], rows, p=share)
         paths[name].write_text("pd,month\n" + "".join(f"{one},{name}\n" for one in grades))
-    both = tmp_path / "both.csv"
+    both = Path("both.csv")
     both.write_text(paths["old"].read_text() + paths["new"].read_text().removeprefix("pd,month\n"))
     for words, code, said in (
         ((paths["old"], paths["new"], "--max-psi", 0.1), 1, "FAIL  pd has shifted by a PSI above 0.1."),
@@ -453,7 +441,7 @@ def test_a_gate_fails_by_a_shift_that_is_shown_and_large(run: Run, tmp_path: Pat
     assert calibcli.drift(str(paths["old"]), str(paths["new"]), score="pd", max_psi=0.1).failed_by == ("pd",)
 
 
-def test_rows_in_both_files_are_asked_about(run: Run, tmp_path: Path) -> None:
+def test_rows_in_both_files_are_asked_about(run: Run) -> None:
     """An extract that grows shows no shift; rounded scores that agree by chance are no such rows."""
     rng = np.random.default_rng(4)
     score = rng.random(900)
@@ -465,15 +453,15 @@ def test_rows_in_both_files_are_asked_about(run: Run, tmp_path: Path) -> None:
         "rounded": rng.random(400).round(3),
     }
     for name, values in frames.items():
-        pd.DataFrame({"score": values}).to_csv(tmp_path / f"{name}.csv", index=False)
+        pd.DataFrame({"score": values}).to_csv(f"{name}.csv", index=False)
     said = {"grown": "400 of 400 old scores", "part": "150 of 400 old scores", "fresh": None, "rounded": None}
     for name, some in said.items():
-        shown = " ".join(run("drift", tmp_path / "old.csv", tmp_path / f"{name}.csv").out.split())
+        shown = " ".join(run("drift", "old.csv", f"{name}.csv").out.split())
         assert (some or "are rows, or persons, in both?") in shown if some else "in both?" not in shown
     pd.DataFrame({"score": np.tile(score, 2), "month": np.repeat([1, 2], 900)}).to_csv(
-        tmp_path / "months.csv", index=False
+        "months.csv", index=False
     )
-    assert "900 of 900 old scores" in run("drift", tmp_path / "months.csv", "--by", "month").out
+    assert "900 of 900 old scores" in run("drift", "months.csv", "--by", "month").out
     again = pd.DataFrame({"score": rng.random(400).round(3)})
-    again.to_csv(tmp_path / "again.csv", index=False)
-    assert "in both?" not in run("drift", tmp_path / "rounded.csv", tmp_path / "again.csv").out
+    again.to_csv("again.csv", index=False)
+    assert "in both?" not in run("drift", "rounded.csv", "again.csv").out

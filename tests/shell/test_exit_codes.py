@@ -49,7 +49,7 @@ def test_a_process_ends_and_says_as_main_does(
 
 def test_our_bug_is_70(thousand: Path, tmp_path: Path) -> None:
     """In an environment whose numpy cannot be imported nothing works, and that is no failed gate."""
-    (tmp_path / "numpy.py").write_text("raise RuntimeError('broken on purpose')\n")
+    Path("numpy.py").write_text("raise RuntimeError('broken on purpose')\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     command = [*VERIFY, str(thousand), "--max-ece", "0.1"]
     ended = subprocess.run(command, capture_output=True, check=False, env=environment)

@@ -27,11 +27,11 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_same_rows_give_the_same_bytes(run: Run, artifact: Path, tmp_path: Path) -> None:
+def test_same_rows_give_the_same_bytes(run: Run, artifact: Path) -> None:
     """CSV in another order gives the artifact of Parquet, byte for byte, by any number of workers."""
     frame = pq.read_table(LOANS).to_pandas()
-    frame.sample(frac=1.0, random_state=1).to_csv(tmp_path / "rows.csv", index=False)
-    ended = run("fit", tmp_path / "rows.csv", *WORDS, *FIT, "--jobs", "2", code=0)
+    frame.sample(frac=1.0, random_state=1).to_csv("rows.csv", index=False)
+    ended = run("fit", "rows.csv", *WORDS, *FIT, "--jobs", "2", code=0)
     assert ended.out == artifact.read_text()
     check(ended.document, "artifact")
 
@@ -47,9 +47,9 @@ def test_repair_is_better_on_other_rows(run: Run, artifact: Path) -> None:
     run("verify", FRESH, *WORDS, "--artifact", artifact, "--max-ece", "0.05", code=0)
 
 
-def test_every_door_gives_the_same_probabilities(run: Run, artifact: Path, tmp_path: Path) -> None:
+def test_every_door_gives_the_same_probabilities(run: Run, artifact: Path) -> None:
     """Files, frames, arrays beside a frame, and what measure sees agree bit for bit."""
-    out = tmp_path / "repaired.parquet"
+    out = Path("repaired.parquet")
     run("apply", artifact, FRESH, "-s", "score", "-o", out, code=0)
     written = pq.read_table(out).to_pandas()
     frame = pq.read_table(FRESH).to_pandas()
@@ -65,28 +65,28 @@ def test_every_door_gives_the_same_probabilities(run: Run, artifact: Path, tmp_p
     assert through["measures"]["log_loss"] == own["measures"]["log_loss"]
 
 
-def test_new_values_are_counted(run: Run, artifact: Path, tmp_path: Path) -> None:
+def test_new_values_are_counted(run: Run, artifact: Path) -> None:
     """A country that no fit row had, and a gap where there was none, are said to be new."""
     frame = pd.DataFrame({"score": [0.1, 0.2, 0.3], "country": ["DE", "ZZ", "YY"], "device": ["mobile"] * 3})
     frame["age"], frame["label"] = [30, None, 40], [0, 1, 1]
-    frame.to_csv(tmp_path / "new.csv", index=False)
-    ended = run("apply", artifact, tmp_path / "new.csv", "-o", tmp_path / "out.csv", code=0)
+    frame.to_csv("new.csv", index=False)
+    ended = run("apply", artifact, "new.csv", "-o", "out.csv", code=0)
     assert "2 rows have a value of 'country' that the fit had not seen" in ended.err
     assert "1 row has a value of 'age' that the fit had not seen" in ended.err
-    measured = run("measure", tmp_path / "new.csv", "--artifact", artifact, "--metric", "ece", code=0)
+    measured = run("measure", "new.csv", "--artifact", artifact, "--metric", "ece", code=0)
     assert "2 rows have a value of 'country' that the fit had not seen" in measured.out + measured.err
-    assert np.isfinite(pd.read_csv(tmp_path / "out.csv")["calibrated"]).all()
+    assert np.isfinite(pd.read_csv("out.csv")["calibrated"]).all()
 
 
-def test_columns_may_stand_in_the_path(run: Run, artifact: Path, tmp_path: Path) -> None:
+def test_columns_may_stand_in_the_path(run: Run, artifact: Path) -> None:
     """A column of the map that is a folder of a partition is read from its name."""
     frame = pq.read_table(FRESH).to_pandas().query("country == 'BR'").head(50)
-    folder = tmp_path / "country=BR"
+    folder = Path("country=BR")
     folder.mkdir()
     frame.drop(columns="country").to_csv(folder / "part.csv", index=False)
-    run("apply", artifact, folder / "part.csv", "-s", "score", "-o", tmp_path / "out.csv", code=0)
+    run("apply", artifact, folder / "part.csv", "-s", "score", "-o", "out.csv", code=0)
     whole = calibcli.apply(calibcli.load(artifact), frame, score="score")["calibrated"]
-    assert np.array_equal(pd.read_csv(tmp_path / "out.csv", engine="pyarrow")["calibrated"], whole)
+    assert np.array_equal(pd.read_csv("out.csv", engine="pyarrow")["calibrated"], whole)
 
 
 def test_inspect_says_what_is_added(run: Run, artifact: Path) -> None:
@@ -101,16 +101,15 @@ def test_inspect_says_what_is_added(run: Run, artifact: Path) -> None:
         assert words in said
 
 
-def test_frequencies_count_as_rows(run: Run, tmp_path: Path) -> None:
+def test_frequencies_count_as_rows(run: Run) -> None:
     """A row of frequency 2 is two rows."""
     frame = pq.read_table(LOANS).to_pandas().head(3_000)[["score", "label", "country"]]
     frame["times"] = [1, 2] * 1_500
-    frame.to_csv(tmp_path / "once.csv", index=False)
-    pd.concat([frame, frame[1::2]]).to_csv(tmp_path / "twice.csv", index=False)
+    frame.to_csv("once.csv", index=False)
+    pd.concat([frame, frame[1::2]]).to_csv("twice.csv", index=False)
     on = ("--method", "segments", "--on", "country")
-    once = run("fit", tmp_path / "once.csv", *WORDS, *on, "-w", "times", "--weights-are", "frequency")
-    twice = run("fit", tmp_path / "twice.csv", *WORDS, *on)
-    assert once.out == twice.out
+    once = run("fit", "once.csv", *WORDS, *on, "-w", "times", "--weights-are", "frequency")
+    assert once.out == run("fit", "twice.csv", *WORDS, *on).out
 
 
 def test_past_the_memory_scores_are_kept_to_cells(run: Run) -> None:
@@ -123,24 +122,24 @@ def test_past_the_memory_scores_are_kept_to_cells(run: Run) -> None:
     assert losses[0] == pytest.approx(losses[1], abs=2e-4)
 
 
-def test_idle_columns_change_nothing(run: Run, tmp_path: Path) -> None:
+def test_idle_columns_change_nothing(run: Run) -> None:
     """Where the scores are right for all, they are left as they are."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"score": rng.beta(1.0, 2.0, 4_000), "country": rng.choice(["a", "b"], 4_000)})
     frame["label"] = (rng.random(4_000) < frame["score"]).astype(int)
-    frame.to_csv(tmp_path / "rows.csv", index=False)
+    frame.to_csv("rows.csv", index=False)
     ended = run(
         "fit",
-        tmp_path / "rows.csv",
+        "rows.csv",
         *WORDS,
         "--method",
         "segments",
         "--on",
         "country",
         "-o",
-        tmp_path / "cal.json",
+        "cal.json",
     )
     assert "as good as any repair" in ended.err
     assert "if several are of one person or day, these losses are too low for others." in ended.err
-    after = calibcli.load(tmp_path / "cal.json").predict(frame["score"].to_numpy(), on=frame)
+    after = calibcli.loadPath("cal.json").predict(frame["score"].to_numpy(), on=frame)
     assert np.array_equal(after, frame["score"])

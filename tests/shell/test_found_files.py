@@ -35,18 +35,17 @@ SAID = (
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path: Path) -> Path:
     """A working directory with a directory `d` of two files, and of five names that are none."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "d" / "sub").mkdir(parents=True)
-    (tmp_path / "d" / ".git").mkdir()
-    (tmp_path / "d" / ".git" / "c.csv").write_text(ROWS)
-    (tmp_path / "d" / "_SUCCESS").touch()
-    (tmp_path / "d" / "README.md").write_text("words")
-    (tmp_path / "d" / "sub" / "notes").write_text("words")
-    (tmp_path / "d" / "sub" / "up").symlink_to("..")
-    (tmp_path / "d" / "a.csv").write_text(ROWS)
-    (tmp_path / "d" / "sub" / "b.csv").write_text(ROWS)
+    Path("d/sub").mkdir(parents=True)
+    Path("d/.git").mkdir()
+    Path("d/.git/c.csv").write_text(ROWS)
+    Path("d/_SUCCESS").touch()
+    Path("d/README.md").write_text("words")
+    Path("d/sub/notes").write_text("words")
+    Path("d/sub/up").symlink_to("..")
+    Path("d/a.csv").write_text(ROWS)
+    Path("d/sub/b.csv").write_text(ROWS)
     return tmp_path
 
 
@@ -135,9 +134,8 @@ def test_outputs_among_inputs_did_not_appear(run: Run, place: Path, artifact: Pa
     assert "d: 6 files read" in run("measure", "d").out
 
 
-def test_a_copy_is_said_to_be_one(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_is_said_to_be_one(run: Run) -> None:
     """Under another name it is another file, whose rows count; one byte of difference makes no copy."""
-    monkeypatch.chdir(tmp_path)
     rows = ROWS + ROWS[len("score,label\n") :] * 2
     for name, text in {"a.csv": rows, "a (1).csv": rows, "b.csv": rows.replace("0.05", "0.06", 1)}.items():
         Path(name).write_text(text)
@@ -488,12 +486,12 @@ def test_a_column_that_later_files_lack_is_said_to_be_in_the_first(run: Run, tmp
     rows = [line.split(",") for line in ROWS.split()]
     for day, kept in ((1, 3), (2, 2)):
         lines = "\n".join(",".join([*row, "x" if place else "site"][:kept]) for place, row in enumerate(rows))
-        (tmp_path / f"day-{day}.csv").write_text(f"{lines}\n")
+        Path(f"day-{day}.csv").write_text(f"{lines}\n")
     ran = run("measure", tmp_path, "--by", "site", code=3)
-    assert f"{tmp_path}/day-2.csv: there is no column 'site'" in ran.err
+    assert "day-2.csv: there is no column 'site'" in ran.err
     assert (
         "hint: the first file has it: a pattern in quotes, such as 'preds/2024-*', names those that do"
         in ran.err
     )
-    run("measure", tmp_path / "day-1*", "--by", "site", "--min-group-rows", 1, code=0)
+    run("measure", "day-1*", "--by", "site", "--min-group-rows", 1, code=0)
     assert "the first file" not in run("measure", tmp_path, "--by", "nothing", code=3).err

@@ -172,44 +172,43 @@ def test_inspect_tells(
         run(*shlex.split(last)[2:], code=0)
 
 
-def test_inspect_says_what_each_kind_of_file_is(run: Run, artifact: Path, tmp_path: Path) -> None:
+def test_inspect_says_what_each_kind_of_file_is(run: Run, artifact: Path) -> None:
     """Data, artifact and report are told apart and lead to the next command."""
-    report = tmp_path / "report.json"
+    report = Path("report.json")
     run("measure", EVALUATION, *CHURN, "--json", "-o", report)
-    data = run("inspect", EVALUATION, code=0)
-    assert "calibcli measure" in data.out
+    assert "calibcli measure" in run("inspect", EVALUATION, code=0).out
     assert "scaling-binning" in run("inspect", artifact).out
     assert "smece" in run("inspect", report).out
 
 
-def test_inspect_says_what_to_type_with_the_same_options(run: Run, tmp_path: Path) -> None:
+def test_inspect_says_what_to_type_with_the_same_options(run: Run) -> None:
     """Else the next command would not find the columns."""
-    (tmp_path / "a.txt").write_text(SEMICOLONS)
-    suggestion = run("inspect", tmp_path / "a.txt", "--delimiter", ";", "--json").document["suggestion"]
+    Path("a.txt").write_text(SEMICOLONS)
+    suggestion = run("inspect", "a.txt", "--delimiter", ";", "--json").document["suggestion"]
     assert suggestion.endswith("-s score -y label --delimiter ';'")
     assert run(*suggestion.replace("'", "").split()[1:]).code == 0
-    tabs = tmp_path / "b.txt"
+    tabs = Path("b.txt")
     tabs.write_text(SEMICOLONS.replace(";", "\t"))
     assert run("inspect", tabs, "--delimiter", "tab").out.rstrip().endswith("--delimiter tab")
 
 
-def test_inspect_knows_rows_from_documents(run: Run, tmp_path: Path) -> None:
+def test_inspect_knows_rows_from_documents(run: Run) -> None:
     """An object on each line is data, whatever the file is called; a document has a schema."""
     lines = "".join(f'{{"score": {score}, "label": {label}, "l": [1]}}\n' for score, label in ROWS)
     for name in ("a.jsonl", "a.json", "rows"):
-        (tmp_path / name).write_text(lines)
-        shown = run("inspect", tmp_path / name, "--json").document
+        Path(name).write_text(lines)
+        shown = run("inspect", Path(name), "--json").document
         assert shown["kind"] == "jsonl"
         assert [one["name"] for one in shown["columns"]] == ["score", "label", "l"]
     for name in ("b.jsonl", "b.json"):
-        (tmp_path / name).write_text(lines.splitlines()[0])
-        assert run("inspect", tmp_path / name, "--json", code=0).document["kind"] == "jsonl"
+        Path(name).write_text(lines.splitlines()[0])
+        assert run("inspect", Path(name), "--json", code=0).document["kind"] == "jsonl"
 
 
 def test_inspect_looks_at_a_whole_directory(run: Run, tmp_path: Path) -> None:
     """It counts files and rows, and lists what the path stands for."""
     for country, rows in (("DE", 3), ("US", 5)):
-        folder = tmp_path / f"country={country}"
+        folder = Path(f"country={country}")
         folder.mkdir()
         pq.write_table(pa.table({"score": [0.5] * rows, "label": [1] * rows}), folder / "a.parquet")
     shown = run("inspect", tmp_path, "--json").document
@@ -218,7 +217,7 @@ def test_inspect_looks_at_a_whole_directory(run: Run, tmp_path: Path) -> None:
     assert {"name": "country", "kind": "partition", "role": ""} in shown["columns"]
 
 
-def test_inspect_says_of_each_column_what_its_values_read_as(run: Run, tmp_path: Path) -> None:
+def test_inspect_says_of_each_column_what_its_values_read_as(run: Run) -> None:
     """By the first rows, compressed or not; a name that is there twice stands twice, each with its type."""
     kinds = {
         "a": ("1", "-7", "whole number"),
@@ -233,23 +232,21 @@ def test_inspect_says_of_each_column_what_its_values_read_as(run: Run, tmp_path:
     }
     names = ["a", *kinds]
     rows = [names, *([kinds[name][place] for name in names] for place in (0, 1))]
-    with (tmp_path / "a.csv").open("w", newline="", encoding="utf-8") as file:
+    with Path("a.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)
-    plain = (tmp_path / "a.csv").read_bytes()
+    plain = Path("a.csv").read_bytes()
     for compression in Compression:
-        with pa.CompressedOutputStream(str(tmp_path / f"{compression}.csv"), compression.value) as packed:
+        with pa.CompressedOutputStream(f"{compression}.csv", compression.value) as packed:
             packed.write(plain)
     for name in ("a", *Compression):
-        shown = run("inspect", tmp_path / f"{name}.csv", "--json").document["columns"]
+        shown = run("inspect", f"{name}.csv", "--json").document["columns"]
         assert [(one["name"], one["kind"]) for one in shown] == [(name, kinds[name][2]) for name in names]
 
 
 @pytest.mark.parametrize("labels", [[0, 1], ["no", "yes"]])
-def test_inspect_takes_no_whole_column_for_probabilities_of_a_row(
-    run: Run, tmp_path: Path, labels: list[object]
-) -> None:
+def test_inspect_takes_no_whole_column_for_probabilities_of_a_row(run: Run, labels: list[object]) -> None:
     """JSON of columns as lists has one row of lists, the label among them."""
-    path = tmp_path / "rows.json"
+    path = Path("rows.json")
     path.write_text(json.dumps({"score": [0.3, 0.7], "label": labels}))
     shown = run("inspect", path, "--json", code=0).document
     assert shown["suggestion"] is None
@@ -259,9 +256,9 @@ def test_inspect_takes_no_whole_column_for_probabilities_of_a_row(
     assert "--probs score -y label" in run("inspect", path, code=0).out
 
 
-def test_inspect_holds_one_row_of_text_at_a_time(tmp_path: Path) -> None:
+def test_inspect_holds_one_row_of_text_at_a_time() -> None:
     """Rows that are looked at take no memory beside each other: a file may have a million columns."""
-    path, width = tmp_path / "a.csv", 1_000
+    path, width = Path("a.csv"), 1_000
     row = ",".join(f"0.{k:06d}" for k in range(width))
     path.write_text("\n".join([",".join(f"x{k}" for k in range(width)), *[row] * 100]))
     (fragment,) = list_fragments([str(path)])
@@ -277,13 +274,13 @@ def test_inspect_holds_one_row_of_text_at_a_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("in_list", [True, False])
-def test_inspect_says_what_logits_of_classes_need(run: Run, tmp_path: Path, *, in_list: bool) -> None:
+def test_inspect_says_what_logits_of_classes_need(run: Run, *, in_list: bool) -> None:
     """As of a score: the command that it offers runs."""
     logits = np.random.default_rng(3).normal(0.0, 3.0, (60, 3)).astype(np.float16)
     columns = {f"logit_{one}": pa.array(logits[:, place]) for place, one in enumerate("abc")}
     if in_list:
         columns = {"logits": pa.array(list(logits), pa.list_(pa.float16()))}
-    path = tmp_path / "a.parquet"
+    path = Path("a.parquet")
     labels = logits.argmax(axis=1) if in_list else np.array(list("abc"))[logits.argmax(axis=1)]
     pq.write_table(pa.table({**columns, "target": labels}), path)
     shown = run("inspect", path, "--json", code=0).document
@@ -293,11 +290,9 @@ def test_inspect_says_what_logits_of_classes_need(run: Run, tmp_path: Path, *, i
     run(*shlex.split(shown["suggestion"])[1:], code=0)
 
 
-def test_inspect_looks_at_columns_that_are_named(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_inspect_looks_at_columns_that_are_named(run: Run) -> None:
     """No usual name told it of, so that measure refused such a file once for each thing it has to be told."""
-    path = tmp_path / "loans.csv"
+    path = Path("loans.csv")
     path.write_text("rating;pd_12m;out\nA;1,2;N\nB;17,5;Y\nB;;N\n")
     shown = run("inspect", path, "-s", "pd_12m", "-y", "OUT", "--json", code=0).document
     more = "--delimiter ';' --decimal , --on-missing drop --scale percent --positive Y"
@@ -306,20 +301,17 @@ def test_inspect_looks_at_columns_that_are_named(
     assert run(*shlex.split(shown["suggestion"])[1:]).code == 0
     assert run("inspect", path, "--delimiter", ";", "-s", "pd_21m", code=3).err.endswith("'pd_12m'?\n")
     # A default was meant for other files.
-    monkeypatch.chdir(tmp_path)
     Path("calibcli.toml").write_text('score = "p"\nlabel = "out"\n')
     assert "sets score, which has no effect here" in run("inspect", path, code=0).err
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_inspect_compares_no_models_by_the_first_of_several_answers(
-    run: Run, tmp_path: Path, times: int
-) -> None:
+def test_inspect_compares_no_models_by_the_first_of_several_answers(run: Run, times: int) -> None:
     """Of repeated ids `compare` takes the first row; what measures all of them allows for their questions."""
     rows = [
         f"{model},q{q},0.{q % 9 + 1},{(q + k) % 2}" for model in "ab" for q in range(30) for k in range(times)
     ]
-    path = tmp_path / "answers.csv"
+    path = Path("answers.csv")
     path.write_text("\n".join(["model,question,confidence,correct", *rows, ""]))
     shown = run("inspect", path, "--json", code=0).document
     assert shown["suggestion"].endswith("auroc" if times == 1 else "auroc --cluster question")
@@ -327,20 +319,20 @@ def test_inspect_compares_no_models_by_the_first_of_several_answers(
     assert run(*shlex.split(shown["suggestion"])[1:]).code == 0
 
 
-def test_inspect_says_every_note_as_json(run: Run, tmp_path: Path) -> None:
+def test_inspect_says_every_note_as_json(run: Run) -> None:
     """Why the rows would be refused, and that what it would type is a guess."""
-    (tmp_path / "rows.csv").write_text("pd,default_flag\n0.2,N\n0.7,Y\n")
-    lines = run("inspect", tmp_path / "rows.csv", code=0).out.splitlines()
+    Path("rows.csv").write_text("pd,default_flag\n0.2,N\n0.7,Y\n")
+    lines = run("inspect", "rows.csv", code=0).out.splitlines()
     notes = [line.removeprefix("note").strip() for line in lines if line.startswith("note")]
-    note = run("inspect", tmp_path / "rows.csv", "--json", code=0).document["facts"]["note"]
+    note = run("inspect", "rows.csv", "--json", code=0).document["facts"]["note"]
     assert len(notes) == 2
     assert note == "; ".join(notes)
 
 
 @pytest.mark.parametrize("label", ["it's", "yes:1", "a,b", "`id`", "-1", "$HOME"])
-def test_inspect_types_labels_as_they_are(run: Run, tmp_path: Path, label: str) -> None:
+def test_inspect_types_labels_as_they_are(run: Run, label: str) -> None:
     """Whatever marks of a sentence or of a shell they hold; a part of one was typed."""
-    path = tmp_path / "rows.csv"
+    path = Path("rows.csv")
     path.write_text(f'score,label\n0.5,"{label}"\n0.7,"{label}"\n0.2,no\n')
     shown = run("inspect", path, "--json", code=0).document["suggestion"]
     assert run(*shlex.split(shown)[1:], "--json", code=0).document["input"]["positive"] == label
@@ -349,9 +341,9 @@ def test_inspect_types_labels_as_they_are(run: Run, tmp_path: Path, label: str) 
 @pytest.mark.parametrize(
     ("names", "score"), [("prob_0,prob_1", "prob_1"), ("p_event,p_none", "p_event"), ("p_cat,p_dog", "p_dog")]
 )
-def test_of_two_columns_of_classes_one_is_the_score(run: Run, tmp_path: Path, names: str, score: str) -> None:
+def test_of_two_columns_of_classes_one_is_the_score(run: Run, names: str, score: str) -> None:
     """As predict_proba of scikit-learn leaves them: the largest of both is another question."""
-    path, asked = tmp_path / "rows.csv", names[: names.index("_") + 1]
+    path, asked = Path("rows.csv"), names[: names.index("_") + 1]
     path.write_text(f"{names},label\n0.2,0.8,1\n0.6,0.4,0\n")
     shown = run("inspect", path, "--json", code=0).document
     assert shown["suggestion"] == f"calibcli measure {path} -s {score} -y label"
@@ -360,10 +352,10 @@ def test_of_two_columns_of_classes_one_is_the_score(run: Run, tmp_path: Path, na
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-def test_two_columns_that_do_not_sum_to_1_are_not_two_classes(run: Run, tmp_path: Path, suffix: str) -> None:
+def test_two_columns_that_do_not_sum_to_1_are_not_two_classes(run: Run, suffix: str) -> None:
     """Such as scores of two models, and of two labels of which a row may have both."""
     table = {"p_old": [0.2, 0.7, None], "p_new": [0.8, 0.4, 0.1], "label": [0, 1, 1]}
-    path = tmp_path / f"rows{suffix}"
+    path = Path(f"rows{suffix}")
     rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
     for second, offered in ((0.4, "--probs 'p_*'"), (0.3, "-s p_new")):
         table["p_new"][1] = rows[1]["p_new"] = second
@@ -380,16 +372,16 @@ def test_two_columns_that_do_not_sum_to_1_are_not_two_classes(run: Run, tmp_path
         assert ("of two classes" in shown["facts"].get("note", "")) == (second == 0.3)
         assert ("of two classes one probability is enough" in said) == (second == 0.3)
         assert ("or several classes with --probs 'p_*'" in said) == (second == 0.4)
-    pq.write_table(pa.table({"p_a": ["x"], "p_b": ["y"], "label": [1]}), tmp_path / "text.parquet")
-    assert "--probs" in run("measure", tmp_path / "text.parquet", code=3).err
+    pq.write_table(pa.table({"p_a": ["x"], "p_b": ["y"], "label": [1]}), "text.parquet")
+    assert "--probs" in run("measure", "text.parquet", code=3).err
 
 
 @pytest.mark.parametrize("names", ["old new", "a b c", "0 1"])
-def test_logits_of_models_are_none_of_classes(run: Run, tmp_path: Path, names: str) -> None:
+def test_logits_of_models_are_none_of_classes(run: Run, names: str) -> None:
     """Where labels are 0 and 1 alone, and no column is called so; else they are tried as those of classes."""
     rng = np.random.default_rng(5)
     columns = {f"logit_{name}": rng.normal(0.0, 2.0, 60) for name in names.split()}
-    path = in_csv(tmp_path / "a.csv", {**columns, "label": np.arange(60) % 2})
+    path = in_csv("a.csv", {**columns, "label": np.arange(60) % 2})
     shown = run("inspect", path, "--json", code=0).document
     asked = "--probs 'logit_*' -y label --scale logit" if names == "0 1" else "-s SCORE -y label"
     assert shown["suggestion"] == f"calibcli measure {path} {asked}"
@@ -397,11 +389,9 @@ def test_logits_of_models_are_none_of_classes(run: Run, tmp_path: Path, names: s
 
 
 @pytest.mark.parametrize(("mark", "typed"), [(";", "';'"), ("|", "'|'"), (" ", "' '"), ("\t", "tab")])
-def test_inspect_finds_the_separator_between_quoted_names(
-    run: Run, tmp_path: Path, mark: str, typed: str
-) -> None:
+def test_inspect_finds_the_separator_between_quoted_names(run: Run, mark: str, typed: str) -> None:
     """As R's `write.csv2` and `write.table` quote them: with commas expected that is no CSV at all."""
-    path = tmp_path / "cohort.csv"
+    path = Path("cohort.csv")
     lines = [mark.join([f'"{place}"', "0.3", '"yes"' if place % 3 else '"no"']) for place in range(40)]
     path.write_text("\n".join([mark.join(['""', '"risk"', '"death"']), *lines]), encoding="utf-8")
     assert f"pass --delimiter {typed}" in run("measure", path, code=3).err
@@ -419,10 +409,10 @@ def test_inspect_finds_the_separator_between_quoted_names(
 )
 @pytest.mark.parametrize("labels", ["10", ("yes", "no")])
 def test_inspect_says_how_to_read_what_has_no_score_by_name(
-    run: Run, tmp_path: Path, columns: str, values: str, options: str, labels: tuple[str, str]
+    run: Run, columns: str, values: str, options: str, labels: tuple[str, str]
 ) -> None:
     """A decimal comma, and labels in words, which `measure` would stop at: what it offers next runs."""
-    path = tmp_path / "book.csv"
+    path = Path("book.csv")
     rows = [values.format(place % 8 + 1, labels[place % 2]) for place in range(60)]
     path.write_text("\n".join([columns, *rows]))
     said = run("inspect", path).out
@@ -437,9 +427,9 @@ def test_inspect_says_how_to_read_what_has_no_score_by_name(
     assert run(*typed, "-m", "oe").code == 0
 
 
-def test_inspect_offers_no_scale_for_points_but_another_column(run: Run, tmp_path: Path) -> None:
+def test_inspect_offers_no_scale_for_points_but_another_column(run: Run) -> None:
     """Log-odds of 600 points are those of 1, and the PD stood beside them."""
-    path = in_csv(tmp_path / "a.csv", {"score": [600, 710, 655] * 40, "pd": [0.1] * 120, "y": [0, 1, 0] * 40})
+    path = in_csv("a.csv", {"score": [600, 710, 655] * 40, "pd": [0.1] * 120, "y": [0, 1, 0] * 40})
     following = run("inspect", path, code=0).out.splitlines()[-1]
     assert following == f"next  calibcli inspect {path} -s pd"
     assert run(*shlex.split(following)[2:], code=0).out.endswith("-s pd -y y\n")
@@ -457,12 +447,12 @@ def test_inspect_offers_no_scale_for_points_but_another_column(run: Run, tmp_pat
     ],
 )
 def test_labels_tell_a_score_from_the_classes_beside_it(
-    run: Run, tmp_path: Path, label: list[object], points: float, wanted: str
+    run: Run, label: list[object], points: float, wanted: str
 ) -> None:
     """Classes were tried and the score was offered: with what they need, or to be refused."""
     logits = {f"logit_{name}": np.array([1.5, -2.0, 0.3, -0.7]) + k for k, name in enumerate("abc")}
     score = np.array([0.1, 0.9, 0.8, 0.2]) * points
-    path = in_csv(tmp_path / "rows.csv", {"prob": score, **logits, "label": np.array(label)})
+    path = in_csv("rows.csv", {"prob": score, **logits, "label": np.array(label)})
     shown = run("inspect", path, "--json", code=0).document["suggestion"]
     assert shown == f"calibcli measure {path} {wanted}"
     run(*shlex.split(shown)[1:], code=0)

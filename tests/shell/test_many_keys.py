@@ -20,9 +20,8 @@ _SPACE = 3 << 30
 
 
 @pytest.fixture
-def artifact(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def artifact(run: Run) -> str:
     """Return an artifact in the working directory."""
-    monkeypatch.chdir(tmp_path)
     Path("fit.csv").write_text("score,label\n" + "".join(f"{k / 100},{k % 3 % 2}\n" for k in range(100)))
     assert run("fit", "fit.csv", "-o", "cal.json", "-q").code == 0
     return "cal.json"
@@ -67,13 +66,12 @@ def test_few_keys_and_full_rows_become_columns_as_ever(run: Run, artifact: str) 
     assert table.column(f"k{MOST_KEYS}").to_pylist() == [MOST_KEYS] * 20
 
 
-def test_kinds_are_the_same_however_lines_are_cut(tmp_path: Path) -> None:
+def test_kinds_are_the_same_however_lines_are_cut() -> None:
     """Whole blocks, pieces, and values one by one agree on keys, their order and their types."""
-    file = tmp_path / "rows.jsonl"
+    file = Path("rows.jsonl")
     file.write_text("".join(f'{{"score":0.5,"k{k % 300}":{k},"t":"a:b:c"}}\n' for k in range(10_000)))
     fragment = list_fragments([str(file)])[0]
     whole = quick_kinds(file.read_bytes())
-    assert whole is not None
     assert JsonReader(fragment).whole_header() == tuple(whole)
     from calibcli.data.columns import ResolvedColumns
     from calibcli.options.rows import Columns

@@ -53,14 +53,14 @@ def test_the_number_of_the_artifact_can_be_had_from_what_it_wrote(run: Run, appl
     assert (plain == pytest.approx(named, rel=1e-9)) is (rows == "more")
 
 
-def test_every_command_and_format_says_so(run: Run, applied: Path, tmp_path: Path) -> None:
+def test_every_command_and_format_says_so(run: Run, applied: Path) -> None:
     """Where bins were not named and matter; rows of CSV and JSON Lines say it on standard error."""
     requested = [applied / "few_applied.csv", "-y", "label"]
     one = [*requested, "-s", "calibrated"]
     measure = ["measure", "-m", "ece"]
     lines = [[*measure, *one, "--format", name] for name in ("table", "md", "json", "jsonl", "csv")]
     lines += [["verify", *one, "--max-ece", "0.4", "--format", name] for name in ("table", "json", "csv")]
-    lines += [["plot", *one, "--kind", "binned", "-o", tmp_path / "out.svg"]]
+    lines += [["plot", *one, "--kind", "binned", "-o", "out.svg"]]
     further = [*requested, "-s", "score", "-s", "calibrated", "-m", "ece"]
     lines += [["measure", *further, "--format", name] for name in ("table", "json", "jsonl", "csv")]
     for words in lines:
@@ -84,7 +84,7 @@ ONE_BIN = "all rows lie in one of 15 equal-width bins, where errors up and down 
 
 def test_one_bin_for_nearly_all_rows_is_said(run: Run, tmp_path: Path) -> None:
     """Probabilities below a fifteenth, too low for some and too high for others, have an ECE of nothing."""
-    small, most, wide, same = (tmp_path / f"{name}.csv" for name in ("small", "most", "wide", "same"))
+    small, most, wide, same = (Path(f"{name}.csv") for name in ("small", "most", "wide", "same"))
     lines = [f"{(1 + k % 499) / 10_000!r},{k % 40 // 39}\n" for k in range(4_000)]
     small.write_text("score,label\n" + "".join(lines))
     most.write_text("score,label\n" + "".join(lines) + "0.5,1\n" * 40)
@@ -98,15 +98,15 @@ def test_one_bin_for_nearly_all_rows_is_said(run: Run, tmp_path: Path) -> None:
 
     assert noted("measure", small, "-m", "ece")
     assert "all but 40 of 4,040 rows lie in one of 15" in run("measure", most, "-m", "ece").out
-    heavy = tmp_path / "heavy.csv"
+    heavy = Path("heavy.csv")
     few = "".join(f"{line.strip()},1\n" for line in lines[:9]) + "0.01,0,5000\n" + "0.9,1,1\n" * 9
     heavy.write_text("score,label,w\n" + few)
     told = "rows with at least 99 % of the weight lie in one of 15 equal-width bins"
     assert told in run("measure", heavy, "-m", "ece", "-w", "w").out
     assert ONE_BIN + "--max-smece asks without bins" in run("verify", small, "--max-ece", "0.5").out
     assert noted("compare", small, "-s", "score", "--artifact", _shifted(run, tmp_path), "-m", "ece")
-    assert noted("verify", small, "--max-ece", "0.5", "--state", tmp_path / "state.json")
-    assert not noted("verify", wide, "--max-ece", "0.5", "--state", tmp_path / "other.json")
+    assert noted("verify", small, "--max-ece", "0.5", "--state", Path("state.json"))
+    assert not noted("verify", wide, "--max-ece", "0.5", "--state", Path("other.json"))
     for words in (
         ["measure", small, "-m", "smece"],
         ["measure", small, "-m", "ece", "--binning", "equal-mass"],
@@ -126,14 +126,12 @@ def test_one_bin_for_nearly_all_rows_is_said(run: Run, tmp_path: Path) -> None:
         (1, 2, ""),
     ],
 )
-def test_rows_that_were_read_more_than_once_are_said(
-    run: Run, tmp_path: Path, digits: int, times: int, said: str
-) -> None:
+def test_rows_that_were_read_more_than_once_are_said(run: Run, digits: int, times: int, said: str) -> None:
     """Two files with the same rows halve every variance; of scores of few values counts tell nothing."""
     rng = np.random.default_rng(3)
     score = rng.random(200).round(digits)
     lines = "".join(f"{one!r},{int(rng.random() < one)},{i}\n" for i, one in enumerate(score.tolist()))
-    names = [tmp_path / f"{k}.csv" for k in range(times)]
+    names = [Path(f"{k}.csv") for k in range(times)]
     for name in names:
         name.write_text("score,label,lesion\n" + lines)
     for words in (("measure", *names), ("verify", *names, "--max-ece", "0.5")):
@@ -172,7 +170,7 @@ def _customers(rows: int) -> tuple[np.ndarray, np.ndarray]:
     ],
 )
 def test_rows_that_a_join_or_a_training_set_repeats_are_said(
-    run: Run, tmp_path: Path, times: tuple[int | None, int | None], said: str | None
+    run: Run, times: tuple[int | None, int | None], said: str | None
 ) -> None:
     """Intervals are too narrow or rates those of no population, and nothing was said; by fit as well, whose
     artifact stays that of the rows. Where a column says what belongs together it is known.
@@ -182,29 +180,29 @@ def test_rows_that_a_join_or_a_training_set_repeats_are_said(
     count = np.where(label, *(drawn if one is None else one for one in reversed(times)))
     person = np.repeat(np.arange(400), count)
     rows = {"score": score[person], "label": label[person], "person": person}
-    path = in_csv(tmp_path / "rows.csv", rows)
+    path = in_csv("rows.csv", rows)
     for words in (["measure", "-m", "ece"], ["verify", "--max-ece", "0.9"], ["fit", "-m", "platt"]):
-        ended = run(*words, path, "-o", tmp_path / "out", "--force")
-        shown = " ".join((ended.out + ended.err + (tmp_path / "out").read_text()).split())
+        ended = run(*words, path, "-o", "out", "--force")
+        shown = " ".join((ended.out + ended.err + Path("out").read_text()).split())
         assert (said or "were rows repeated") in shown if said else "were rows repeated" not in shown
-    assert "repeated" not in (tmp_path / "out").read_text()
+    assert "repeated" not in Path("out").read_text()
     if said is not None and "both labels" in said:
         assert "repeated" not in run("measure", path, "-m", "bias", "--cluster", "person", code=0).out
-        counted = in_csv(tmp_path / "counted.csv", {"score": score, "label": label, "n": count})
+        counted = in_csv("counted.csv", {"score": score, "label": label, "n": count})
         weighed = ("-w", "n", "--weights-are", "frequency")
         assert "repeated" not in run("measure", counted, "-m", "bias", *weighed, code=0).out
 
 
-def test_scores_beside_the_labels_of_other_rows_are_asked_about(run: Run, tmp_path: Path) -> None:
+def test_scores_beside_the_labels_of_other_rows_are_asked_about(run: Run) -> None:
     """A fit to them gains much, by one rate for all; of a score that claims nothing nothing is said."""
     score, label = _customers(600)
     said = "the score tells label 1 from others no better than chance (AUROC 0.5"
     flat, other = 0.33 + score / 100.0, np.roll(label, 7)
-    path = in_csv(tmp_path / "rows.csv", {"s": score, "flat": flat, "y": label, "other": other})
+    path = in_csv("rows.csv", {"s": score, "flat": flat, "y": label, "other": other})
     for words in (["measure", "-m", "ece"], ["verify", "--max-ece", "0.9"], ["fit", "-m", "platt"]):
         for one, outcome, expected in (("s", "other", True), ("s", "y", False), ("flat", "other", False)):
-            ended = run(*words, path, "-s", one, "-y", outcome, "-o", tmp_path / "out", "--force")
-            shown = " ".join((ended.out + ended.err + (tmp_path / "out").read_text()).split())
+            ended = run(*words, path, "-s", one, "-y", outcome, "-o", "out", "--force")
+            shown = " ".join((ended.out + ended.err + Path("out").read_text()).split())
             assert (said in shown) == expected, (words, one, outcome)
 
 
@@ -213,13 +211,13 @@ def _shifted(run: Run, folder: Path) -> Path:
     return folder / "cal.json"
 
 
-def test_compare_says_so_of_both_sides(run: Run, tmp_path: Path) -> None:
+def test_compare_says_so_of_both_sides(run: Run) -> None:
     """Once for each number of values."""
     rng = np.random.default_rng(0)
     rows = [
         f"{rng.integers(0, 30) / 40},{rng.integers(0, 25) / 40},{rng.integers(0, 2)}\n" for _ in range(90)
     ]
-    path = tmp_path / "rows.csv"
+    path = Path("rows.csv")
     path.write_text("a,b,label\n" + "".join(rows))
     ended = run("compare", path, "-s", "a", "-s", "b", "-y", "label", "--metric", "ece")
     assert " ".join(ended.out.split()).count(SAID) == 2
@@ -252,12 +250,12 @@ REVERSED = "the outcome coded in reverse? --positive names the value that is lab
 HINT = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
 
 
-def test_outcomes_in_reverse_are_asked_about(run: Run, tmp_path: Path) -> None:
+def test_outcomes_in_reverse_are_asked_about(run: Run) -> None:
     """By every command that measures, of the column that is meant; no more of the other value."""
     rng = np.random.default_rng(2)
     score = rng.random(400)
     label = np.where(rng.random(400) < score, "died", "lived")
-    path = in_csv(tmp_path / "cohort.csv", {"risk": score, "chance": 1.0 - score, "outcome": label})
+    path = in_csv("cohort.csv", {"risk": score, "chance": 1.0 - score, "outcome": label})
     words = ("-s", "risk", "-y", "outcome", "--positive")
     lived, died = (run("measure", path, *words, one).out for one in ("lived", "died"))
     assert "(AUROC 0.1" in lived
@@ -271,17 +269,17 @@ def test_outcomes_in_reverse_are_asked_about(run: Run, tmp_path: Path) -> None:
     assert REVERSED in run("verify", path, *words, "lived", "--max-ece", "0.9").out
 
 
-def test_a_score_that_knows_the_label_is_asked_about(run: Run, tmp_path: Path) -> None:
+def test_a_score_that_knows_the_label_is_asked_about(run: Run) -> None:
     """By every command that measures; one row out of order, few rows of a label, and few rows say nothing."""
     said = "every row of label 1 has a higher score than any other (AUROC 1)"
     label = np.arange(200) >= 150
     known = np.where(label, 0.97, 0.02) + np.arange(200) / 1e4
     torn, rare = np.where(np.arange(200) == 3, 0.999, known), np.arange(200) >= 191
-    path = in_csv(tmp_path / "rows.csv", {"s": known, "torn": torn, "y": label, "rare": rare})
+    path = in_csv("rows.csv", {"s": known, "torn": torn, "y": label, "rare": rare})
     for words in (["measure", "-m", "ece"], ["verify", "--max-ece", "0.9"], ["fit", "-m", "platt"]):
         for score, outcome, expected in (("s", "y", True), ("torn", "y", False), ("s", "rare", False)):
-            ended = run(*words, path, "-s", score, "-y", outcome, "-o", tmp_path / "out.json", "--force")
-            shown = ended.out + ended.err + (tmp_path / "out.json").read_text()
+            ended = run(*words, path, "-s", score, "-y", outcome, "-o", "out.json", "--force")
+            shown = ended.out + ended.err + Path("out.json").read_text()
             assert (said in " ".join(shown.split())) == expected, (words, score, outcome)
     found = run("compare", path, "-s", "s", "-s", "torn", "-y", "y", code=0)
     assert f"column 's': {said}" in found.out
@@ -289,14 +287,14 @@ def test_a_score_that_knows_the_label_is_asked_about(run: Run, tmp_path: Path) -
     assert said not in run("measure", path, "-s", "s", "-y", "y", "--where", "s>0.03", "-m", "bias").out
 
 
-def test_a_fit_to_calibrated_scores_says_that_new_rows_may_lose(run: Run, tmp_path: Path) -> None:
+def test_a_fit_to_calibrated_scores_says_that_new_rows_may_lose(run: Run) -> None:
     """There is nothing to gain, so that what falls on the fit rows rises on others."""
     score, label = scored(20_300, beta=(1.0, 2.0))
-    path = in_csv(tmp_path / "rows.csv", {"s": score[:300], "y": label[:300]})
-    ended = run("fit", path, "-s", "s", "-y", "y", "-m", "platt", "-o", tmp_path / "map.json", "--force")
+    path = in_csv("rows.csv", {"s": score[:300], "y": label[:300]})
+    ended = run("fit", path, "-s", "s", "-y", "y", "-m", "platt", "-o", "map.json", "--force")
     assert "The log loss falls " in ended.err
     assert "Expect new rows to gain less, or to lose: " in ended.err
-    after = calibcli.load(tmp_path / "map.json").predict(score[300:])
+    after = calibcli.loadPath("map.json").predict(score[300:])
     before, after = (np.where(label[300:], one, 1.0 - one) for one in (score[300:], after))
     assert np.log(after).mean() < np.log(before).mean()
 
@@ -338,7 +336,7 @@ def test_a_decimal_comma_changes_no_number(run: Run, tmp_path: Path) -> None:
     for sign in ("", "%", " %"):
         for mark in (".", ","):
             lines = ["pd;age;y", *(f"{s}{sign};{a};{y}".replace(".", mark) for s, a, y in rows)]
-            path = tmp_path / "book.csv"
+            path = Path("book.csv")
             path.write_text("\n".join(lines), encoding="utf-8")
             words = (path, "--delimiter", ";", "--decimal", mark, "--scale", "percent", "-s", "pd", "-y", "y")
             found = run("measure", *words, "-m", "oe", "--where", "age>60.5")
@@ -361,35 +359,34 @@ def _map(run: Run, folder: Path) -> Path:
 
 def test_a_text_beside_numbers_with_a_comma_leaves_them_numbers(run: Run, tmp_path: Path) -> None:
     """One row without a number takes no probability from the others."""
-    rows = tmp_path / "rows.csv"
+    rows = Path("rows.csv")
     rows.write_text("pd;y\n20,5;0\nn.v.;1\n80;1\n", encoding="utf-8")
     words = ("--delimiter", ";", "--decimal", ",", "-s", "pd", "--on-missing", "null")
     found = run("apply", _map(run, tmp_path), rows, *words)
     assert [line.endswith(";") for line in found.out.splitlines()[1:]] == [False, True, False]
 
 
-def test_a_pattern_leaves_no_numbers_with_a_comma_out(run: Run, tmp_path: Path) -> None:
+def test_a_pattern_leaves_no_numbers_with_a_comma_out(run: Run) -> None:
     """To leave them out would be to rank the others alone."""
-    path = tmp_path / "days.csv"
+    path = Path("days.csv")
     lines = [f"0,{place % 9 + 1};0,5;1;text;{place % 2}" for place in range(200)]
     path.write_text("\n".join(["fc_a;fc_b;fc_c;fc_note;rain", *lines]), encoding="utf-8")
     words = ("compare", path, "-s", "fc_*", "-y", "rain", "-m", "brier", "--delimiter", ";")
-    refused = run(*words, code=3)
-    assert "--decimal , reads commas" in refused.err
+    assert "--decimal , reads commas" in run(*words, code=3).err
     found = run(*words, "--decimal", ",")
     assert "3 scores for rain" in found.out
     assert "'fc_note' fits the pattern and is left out: it holds text" in found.out
-    packed = tmp_path / "days.csv.gz"
+    packed = Path("days.csv.gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
     again = run("compare", packed, *words[2:], "--decimal", ",", code=0)
     assert again.out.replace("days.csv.gz", "days.csv") == found.out
 
 
-def test_a_pattern_finds_scores_that_stand_in_later_rows_alone(run: Run, tmp_path: Path) -> None:
+def test_a_pattern_finds_scores_that_stand_in_later_rows_alone(run: Run) -> None:
     """Those of JSON were not compared, and nothing said so; those of a further file are left out and said."""
     lines = [f'{{"fc_a":0.{place % 9 + 1},"rain":{place % 2}' for place in range(16_000)]
     more = [f'{one},"fc_b":0.5,"fc_note":"x"}}' for one in lines[15_000:]]
-    path = tmp_path / "days.jsonl"
+    path = Path("days.jsonl")
     path.write_text("\n".join([*(f"{one}}}" for one in lines[:15_000]), *more]))
     words = ("-s", "fc_*", "-y", "rain", "--on-missing", "drop", "-m", "brier")
     found = run("measure", path, *words, code=0).out
@@ -398,16 +395,16 @@ def test_a_pattern_finds_scores_that_stand_in_later_rows_alone(run: Run, tmp_pat
     # What is beyond a limit is not read, and of no matter.
     path.write_text(path.read_text() + "\n{")
     assert run("measure", path, *words, "--limit", "1000", code=0).out.startswith("The Brier score")
-    first, further = tmp_path / "first.jsonl", tmp_path / "further.jsonl"
+    first, further = Path("first.jsonl"), Path("further.jsonl")
     first.write_text("\n".join(f"{one}}}" for one in lines[:20]))
     further.write_text("\n".join(more[:20]))
     found = run("measure", first, further, *words, code=0).out
     assert f"{further}: column 'fc_b' fits --score 'fc_*', and is left out: the first file does" in found
 
 
-def test_a_missing_number_makes_no_text_of_a_column(run: Run, tmp_path: Path) -> None:
+def test_a_missing_number_makes_no_text_of_a_column(run: Run) -> None:
     """A score with `NA` in a row fits the pattern as before; it was left out, as a column of text."""
-    path = tmp_path / "models.csv"
+    path = Path("models.csv")
     rows = [f"{'NA' if place == 7 else 0.3},0.{place % 9 + 1},{place % 2}" for place in range(80)]
     path.write_text("\n".join(["risk_new,risk_old,death", *rows]))
     assert ["risk_new", "number"] in [one.split() for one in run("inspect", path).out.splitlines()]
@@ -418,46 +415,46 @@ def test_a_missing_number_makes_no_text_of_a_column(run: Run, tmp_path: Path) ->
 @pytest.mark.parametrize("as_fractions", [0.0, 0.2, 0.9])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_probabilities_among_percentages_with_decimals_are_said(
-    run: Run, tmp_path: Path, as_fractions: float, *, reverse: bool
+    run: Run, as_fractions: float, *, reverse: bool
 ) -> None:
     """O/E was 27 where one ward wrote 0.312 and another 31.2; labels in reverse are no such thing."""
     rng = np.random.default_rng(1)
     risk = np.round(1.0 / (1.0 + np.exp(rng.normal(2.0, 2.0, 4_000))), 4)
     death = (rng.random(risk.size) < risk) != reverse
     score = np.where(rng.random(risk.size) < as_fractions, risk, 100.0 * risk)
-    path = in_csv(tmp_path / "cohort.csv", {"risk": score, "death": death.astype(int)})
+    path = in_csv("cohort.csv", {"risk": score, "death": death.astype(int)})
     found = run("measure", path, "-s", "risk", "-y", "death", "--scale", "percent", "-m", "bias").out
     assert ("among percentages" in found) == (as_fractions > 0.0 and not reverse)
 
 
 @pytest.mark.parametrize("logits", [False, True])
-def test_log_probabilities_read_as_log_odds_are_said(run: Run, tmp_path: Path, *, logits: bool) -> None:
+def test_log_probabilities_read_as_log_odds_are_said(run: Run, *, logits: bool) -> None:
     """Of what is at most 0, log-probabilities crowd next to it; inspect offers that scale first."""
     rng = np.random.default_rng(2)
     share = rng.beta(4, 1, 400)
     values = rng.normal(-4.0, 1.0, 400) if logits else np.log(share)
     columns = {"score": values.clip(max=-1e-6), "label": (rng.random(400) < share).astype(int)}
-    path = in_csv(tmp_path / "answers.csv", columns)
+    path = in_csv("answers.csv", columns)
     found = run("measure", path, "--scale", "logit", "-m", "bias").out
     assert ("--scale logprob reads log-probabilities" in found) is not logits
     assert run("inspect", path, code=0).out.endswith("--scale logit\n" if logits else "--scale logprob\n")
 
 
-def test_log_odds_of_errors_are_no_log_probabilities(run: Run, tmp_path: Path) -> None:
+def test_log_odds_of_errors_are_no_log_probabilities(run: Run) -> None:
     """None is above 0 and many are next to it, where two classes are often a toss-up; events are as many."""
     rng = np.random.default_rng(2)
     logit = -np.abs(rng.normal(0.0, 0.4, 200))
     right = rng.random(200) < 1.0 / (1.0 + np.exp(-logit))
-    path = in_csv(tmp_path / "errors.csv", {"score": logit, "label": right.astype(int)})
+    path = in_csv("errors.csv", {"score": logit, "label": right.astype(int)})
     assert "logprob" not in run("measure", path, "--scale", "logit", "-m", "bias").out
 
 
-def test_points_read_as_log_odds_are_said_by_fit(run: Run, tmp_path: Path) -> None:
+def test_points_read_as_log_odds_are_said_by_fit(run: Run) -> None:
     """A map of one level was fitted to scores that are all 1, and nothing said why."""
-    path = tmp_path / "cards.csv"
+    path = Path("cards.csv")
     rows = (f"{300 + place},{place % 2},{place % 4 < 2}\n" for place in range(200))
     path.write_text(f"fico,default,group\n{''.join(rows)}")
-    fitted = ("fit", path, "-s", "fico", "-y", "default", "--scale", "logit", "-o", tmp_path / "cal.json")
+    fitted = ("fit", path, "-s", "fico", "-y", "default", "--scale", "logit", "-o", "cal.json")
     said = run(*fitted, "--method", "isotonic", code=0).err
     assert "200 rows with log-odds above 36.7 have a score of exactly 1" in said
     assert (
@@ -479,8 +476,8 @@ def test_points_read_as_log_odds_are_said_by_fit(run: Run, tmp_path: Path) -> No
         "fit {} -s new -y label -m segments --on country -o {}.map",
     ],
 )
-def test_groups_that_differ_in_capitals_alone_are_said(run: Run, tmp_path: Path, words: str) -> None:
-    path = tmp_path / "customers.csv"
+def test_groups_that_differ_in_capitals_alone_are_said(run: Run, words: str) -> None:
+    path = Path("customers.csv")
     rows = [
         f"{place},0.{place % 9 + 1},0.{place % 7 + 1},{'DE' if place % 3 else 'de'},{place % 2}"
         for place in range(900)
@@ -552,15 +549,14 @@ ALIKE = "are groups of their own; are some meant to be the same?"
 )
 def test_columns_of_other_classes_and_labels_that_a_model_predicts_are_asked_about(
     run: Run,
-    tmp_path: Path,
     change: Callable[[dict[str, np.ndarray], np.ndarray], dict[str, np.ndarray]],
     said: str | None,
 ) -> None:
     rows = _animals(600)
     best = np.array(["a", "b", "c"])[np.stack([rows[f"p_{name}"] for name in "abc"]).argmax(axis=0)]
-    path = in_csv(tmp_path / "rows.csv", change(rows, best))
+    path = in_csv("rows.csv", change(rows, best))
     shown = " ".join(run("measure", path, "--probs", "p_*", "-m", "ece,classwise_ece", code=0).out.split())
-    fitted = run("fit", path, "--probs", "p_*", "--multiclass", "structured", "-o", tmp_path / "map.json")
+    fitted = run("fit", path, "--probs", "p_*", "--multiclass", "structured", "-o", "map.json")
     asked = (
         "lower where that is the label",
         "most probable class of every",
@@ -585,23 +581,23 @@ def test_columns_of_other_classes_and_labels_that_a_model_predicts_are_asked_abo
     ],
 )
 def test_weights_of_several_classes_are_asked_about(
-    run: Run, tmp_path: Path, weight: Callable[[np.ndarray], np.ndarray], said: str | None
+    run: Run, weight: Callable[[np.ndarray], np.ndarray], said: str | None
 ) -> None:
     """By fit as well, as those of two classes are."""
     rows = _animals(300)
-    path = in_csv(tmp_path / "rows.csv", rows | {"w": weight(rows["label"])})
+    path = in_csv("rows.csv", rows | {"w": weight(rows["label"])})
     asked = (path, "--probs", "p_*", "-y", "label", "-w", "w")
     measured = run("measure", *asked, "-m", "accuracy", code=0).out
-    fitted = run("fit", *asked, "--multiclass", "structured", "-o", tmp_path / "map.json", code=0).err
+    fitted = run("fit", *asked, "--multiclass", "structured", "-o", "map.json", code=0).err
     for shown in (measured, fitted):
         assert ("weigh the same" in shown) is (said is not None)
         assert said is None or said in " ".join(shown.split())
 
 
-def test_many_copies_of_columns_are_one_note(run: Run, tmp_path: Path) -> None:
+def test_many_copies_of_columns_are_one_note(run: Run) -> None:
     score, label = _customers(100)
     columns = {f"s_{place}": score for place in range(5)} | {"label": label}
-    path = in_csv(tmp_path / "rows.csv", columns)
+    path = in_csv("rows.csv", columns)
     shown = " ".join(run("measure", path, "-s", "s_*", "-m", "ece", code=0).out.split())
     assert shown.count("have the same scores") == 1
     assert "labels, and so have 3 more pairs: is one a copy by mistake?" in shown
@@ -616,13 +612,13 @@ def test_many_copies_of_columns_are_one_note(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_a_map_of_another_label_is_refused(
-    run: Run, tmp_path: Path, labels: tuple[str, str], words: str, refused: str | None
+    run: Run, labels: tuple[str, str], words: str, refused: str | None
 ) -> None:
     """It gives the probability of the label that its fit named, where the file has that one."""
     score, label = _customers(400)
-    fitted = in_csv(tmp_path / "fit.csv", {"score": score, "label": np.where(label, "yes", "no")})
-    rows = in_csv(tmp_path / "rows.csv", {"score": score, "label": np.where(label, *labels)})
-    cal = tmp_path / "cal.json"
+    fitted = in_csv("fit.csv", {"score": score, "label": np.where(label, "yes", "no")})
+    rows = in_csv("rows.csv", {"score": score, "label": np.where(label, *labels)})
+    cal = Path("cal.json")
     run("fit", fitted, "-s", "score", "-y", "label", "--positive", "no", "-o", cal, code=0)
     said = run("measure", rows, "-s", "score", "-y", "label", "--artifact", cal, "-m", "ece", *words.split())
     assert said.code == (0 if refused is None else 3)
@@ -642,13 +638,13 @@ def test_a_map_of_another_label_is_refused(
     ],
 )
 def test_a_baseline_of_another_label_or_class_is_said(
-    run: Run, tmp_path: Path, before: str, now: str, said: str | None
+    run: Run, before: str, now: str, said: str | None
 ) -> None:
     """A gate passed since the baseline was of the label that is 0 now."""
     score, label = _customers(400)
     words = np.where(label, "yes", "no")
     columns = {"score": score, "label": label, "word": words, "p_no": 1.0 - score, "p_yes": score}
-    rows, base = in_csv(tmp_path / "rows.csv", columns), tmp_path / "base.json"
+    rows, base = in_csv("rows.csv", columns), Path("base.json")
     run("measure", rows, *before.split(), "-m", "ece", "--json", "-o", base, code=0)
     ask = ["--baseline", base, "--max-regression", "0.5", "--json"]
     notes = [one for one in run("verify", rows, *now.split(), *ask).document["notes"] if "baseline" in one]
@@ -676,7 +672,6 @@ def test_a_baseline_of_another_label_or_class_is_said(
 )
 def test_a_file_unlike_the_others_is_said(
     run: Run,
-    tmp_path: Path,
     change: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
     scale: str,
     said: str | None,
@@ -691,7 +686,7 @@ def test_a_file_unlike_the_others_is_said(
         score = rng.beta(1.0, 2.0, 300)
         label = (rng.random(300) < score).astype(int)
         found = change(score, label) if name == "odd" else (ways[scale](score), label)
-        paths[name] = in_csv(tmp_path / f"{name}.csv", dict(zip(("score", "label"), found, strict=True)))
+        paths[name] = in_csv(f"{name}.csv", dict(zip(("score", "label"), found, strict=True)))
     asked = ("-s", "score", "-y", "label", "--scale", scale, "--json", "-m", "bias")
 
     def unlike(*files: str) -> list[str]:
@@ -701,7 +696,7 @@ def test_a_file_unlike_the_others_is_said(
     assert [f"{paths['odd']}: {said}" in one for one in unlike("a", "odd", "b")] == [True] * (
         said is not None
     )
-    paths["few"] = in_csv(tmp_path / "few.csv", {"score": [0.9, 0.2] * 20, "label": [1, 0] * 20})
+    paths["few"] = in_csv("few.csv", {"score": [0.9, 0.2] * 20, "label": [1, 0] * 20})
     assert unlike("a", "b") == unlike("odd") == unlike("odd", "few") == []
 
 
@@ -709,15 +704,13 @@ def test_a_file_unlike_the_others_is_said(
     ("scores", "said"),
     [(("a", "b"), ""), (("a", "b", "flat"), "columns 'a', 'b': "), (("a", "flat"), "column 'a': ")],
 )
-def test_several_scores_of_one_file_are_told_of_once(
-    run: Run, tmp_path: Path, scores: tuple[str, ...], said: str
-) -> None:
+def test_several_scores_of_one_file_are_told_of_once(run: Run, scores: tuple[str, ...], said: str) -> None:
     rng, paths = np.random.default_rng(6), []
     for place in range(2):
         score, flat = rng.beta(1.0, 2.0, 300), rng.beta(1.0, 2.0, 300)
         label = (rng.random(300) < score).astype(int)
         rows = {"a": score, "b": score**2, "flat": flat, "label": 1 - label if place else label}
-        paths.append(in_csv(tmp_path / f"{place}.csv", rows))
+        paths.append(in_csv(f"{place}.csv", rows))
     asked = [word for name in scores for word in ("-s", name)]
     notes = run("measure", *paths, *asked, "-y", "label", "-m", "bias", "--json").document["input"]["notes"]
     there = (
@@ -726,14 +719,14 @@ def test_several_scores_of_one_file_are_told_of_once(
     assert [one for one in notes if " there" in one] == [there]
 
 
-def test_a_file_whose_classes_stand_in_another_order_is_said(run: Run, tmp_path: Path) -> None:
+def test_a_file_whose_classes_stand_in_another_order_is_said(run: Run) -> None:
     """Lists have no names; where all files are so, all rows are told of together."""
     rng, paths = np.random.default_rng(9), []
     for place in range(3):
         share = rng.dirichlet([0.6, 0.6, 0.6], 300)
         label = (rng.random((300, 1)) > share.cumsum(axis=1)).sum(axis=1).clip(0, 2)
         lists = (share[:, ::-1] if place == 2 else share).tolist()
-        paths.append(tmp_path / f"{place}.jsonl")
+        paths.append(Path(f"{place}.jsonl"))
         rows = ({"probs": one, "label": int(right)} for one, right in zip(lists, label, strict=True))
         paths[-1].write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     said = "the probability of a class is lower there where it is the label: do all files"

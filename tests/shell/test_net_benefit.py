@@ -15,13 +15,13 @@ from score_rows import scored
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> Path:
+def rows() -> Path:
     """Two scores, the second hardly better than none, with weights and clusters."""
     generator = np.random.default_rng(0)
     score = generator.random(600)
     label = generator.random(600) < score
     other = generator.random(600)
-    path = tmp_path / "two.csv"
+    path = Path("two.csv")
     lines = (
         f"{a:.4f},{b:.4f},{int(y)},{1 + k % 3 / 2},{k % 40}"
         for k, (a, b, y) in enumerate(zip(score, other, label, strict=True))
@@ -112,11 +112,11 @@ def test_no_interval_is_made_up(run: Run, rows: Path, more: tuple[str, ...]) -> 
             assert all(value.get("lower") is None for value in numbers)
 
 
-def test_rounded_scores_count_at_thresholds_as_they_are(run: Run, tmp_path: Path) -> None:
+def test_rounded_scores_count_at_thresholds_as_they_are(run: Run) -> None:
     """Rows that share a cell with a threshold are read again; where they are not, how many is said."""
     score, label = scored(60_000, lambda score: np.where(score == 0.5, 0.1, score), seed=1, beta=(1.0, 3.0))
     score[::10], score[3::100], score[6::100] = 0.5, 0.29 - 1e-7, 0.5 - 1e-9
-    path = tmp_path / "rows.parquet"
+    path = Path("rows.parquet")
     columns = {"score": score, "other": score[::-1], "label": label, "half": np.arange(score.size) % 2}
     pq.write_table(pa.table(columns), path)
     asked = ("measure", path, "-y", "label", "-m", "brier", "--threshold", "0.5,0.29", "--json")

@@ -30,26 +30,25 @@ def refused(ended: Ran, code: int) -> str:
 
 
 @pytest.fixture
-def listening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def listening() -> Iterator[str]:
     """Return the name of a Unix socket in the working directory."""
-    monkeypatch.chdir(tmp_path)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("s.png")
         yield "s.png"
 
 
 @pytest.fixture
-def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def locked(monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a file below a directory without permission, which even root has not."""
     looked_at = os.stat
 
     def stat(path: object, *more: object, **named: object) -> os.stat_result:
         if f"{os.sep}locked{os.sep}" in str(path):
             raise PermissionError(13, "Permission denied", str(path))
-        return looked_at(path, *more, **named)  # type: ignore[call-overload,no-any-return]
+        return looked_at(path, *more, **named)
 
     monkeypatch.setattr(os, "stat", stat)
-    return tmp_path / "locked" / "p.png"
+    return Path("locked/p.png")
 
 
 # Each command with what it needs to be asked for an output.
@@ -62,22 +61,21 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("command", WRITERS)
-def test_no_input_is_replaced(run: Run, command: str, tmp_path: Path, csv_of: Make) -> None:
+def test_no_input_is_replaced(run: Run, command: str, csv_of: Make) -> None:
     """Neither a file of a directory, nor one named with its format, nor one behind a link."""
     path = csv_of(*GOOD, name="p.png")
     before = path.read_bytes()
-    (tmp_path / "more").mkdir()
-    (tmp_path / "more" / "link.png").symlink_to(path)
+    Path("more").mkdir()
+    Path("more/link.png").symlink_to(path)
     for given, output in (
         (path, path),
-        (f"{tmp_path / 'more'}:csv", tmp_path / "more" / "link.png"),
+        ("more:csv", Path("more/link.png")),
         (f"{path}:csv", path),
-        (path, tmp_path / "more" / "link.png"),
-        (f"{tmp_path / 'more'}:csv", path),
-        (path, tmp_path / "more" / ".." / "p.png"),
+        (path, Path("more/link.png")),
+        ("more:csv", path),
+        (path, Path("more/../p.png")),
     ):
-        ended = run(*WRITERS[command], given, "-o", output, "--force")
-        assert "is also an input" in refused(ended, 5)
+        assert "is also an input" in refused(run(*WRITERS[command], given, "-o", output, "--force"), 5)
         assert path.read_bytes() == before
 
 
@@ -96,10 +94,10 @@ def test_no_artifact_is_replaced(run: Run, artifact: Path, command: str) -> None
     assert artifact.read_bytes() == before
 
 
-def test_apply_replaces_none_of_a_directory(run: Run, artifact: Path, tmp_path: Path) -> None:
+def test_apply_replaces_none_of_a_directory(run: Run, artifact: Path) -> None:
     """A directory of one file is that file."""
-    (tmp_path / "d").mkdir()
-    path = tmp_path / "d" / "a.csv"
+    Path("d").mkdir()
+    path = Path("d/a.csv")
     path.write_text("score\n0.5\n")
     for given in (path.parent, f"{path}:csv"):
         assert "is also an input" in refused(run("apply", artifact, given, "-o", path, "--force"), 5)
@@ -154,15 +152,13 @@ def test_locked_directory_and_socket_are_one_line(
 def test_locked_part_of_a_directory_is_refused(run: Run, csv_of: Make, tmp_path: Path) -> None:
     """Rows that may not be read are not left out in silence."""
     csv_of(*GOOD)
-    (tmp_path / "part").mkdir(0o000)
+    Path("part").mkdir(0o000)
     assert "part cannot be read: permission denied" in refused(run("measure", tmp_path), 3)
 
 
-def test_options_that_change_the_picture_of_a_report_are_taken(
-    run: Run, csv_of: Make, tmp_path: Path
-) -> None:
+def test_options_that_change_the_picture_of_a_report_are_taken(run: Run, csv_of: Make) -> None:
     """The others are refused, as if the picture could show them."""
-    report, picture = tmp_path / "report.json", tmp_path / "p.png"
+    report, picture = Path("report.json"), Path("p.png")
     assert run("measure", csv_of(*GOOD), "--json", "-o", report).code == 0
     assert run("plot", report, "-o", picture, "--kind", "binned", "--title", "T", "-q").code == 0
     assert run("plot", report, "-o", picture, "--force", "--debug").code == 0
@@ -177,9 +173,9 @@ def test_inspect_of_a_directory(run: Run, csv_of: Make, tmp_path: Path) -> None:
     assert "label" in ended.out
 
 
-def test_inspect_takes_nothing_from_a_pipe(run: Run, tmp_path: Path) -> None:
+def test_inspect_takes_nothing_from_a_pipe(run: Run) -> None:
     """Looking for a document must not eat the header."""
-    fifo = tmp_path / "fifo"
+    fifo = Path("fifo")
     os.mkfifo(fifo)
     with subprocess.Popen(["sh", "-c", f"printf 'score,label\\n0.5,1\\n' > {fifo}"]):
         ended = run("inspect", fifo)
@@ -210,10 +206,9 @@ def fed(*contents: bytes) -> Iterator[list[str]]:
     ],
 )
 def test_what_is_looked_at_before_rows_are_read_takes_nothing_from_a_pipe(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], form: str
+    run: Run, words: list[str], form: str
 ) -> None:
     """A pattern of scores, and a map that may be one of several classes, need a header first."""
-    monkeypatch.chdir(tmp_path)
     Path("rows.csv").write_text("\n".join((*GOOD, "")), encoding="utf-8")
     run("fit", "rows.csv", "-o", "cal.json", code=0)
     content = Path("rows.csv").read_bytes()
@@ -235,8 +230,7 @@ def test_a_pattern_takes_nothing_from_any_of_several_pipes(run: Run) -> None:
 def test_a_file_with_another_separator_is_inspected_from_a_pipe(run: Run) -> None:
     """It is looked at a second time from its beginning, however much there is."""
     rows = "a;b;label\n" + "".join(f"0.{place:06d};0.5;{place % 2}\n" for place in range(20_000))
-    ended = run("inspect", "-", stdin=rows.encode(), code=0)
-    assert "-s SCORE -y label --delimiter ';'" in ended.out
+    assert "-s SCORE -y label --delimiter ';'" in run("inspect", "-", stdin=rows.encode(), code=0).out
 
 
 @pytest.mark.parametrize(
@@ -248,11 +242,8 @@ def test_a_file_with_another_separator_is_inspected_from_a_pipe(run: Run) -> Non
     ],
     ids=" ".join,
 )
-def test_rows_that_are_read_more_than_once_come_through_no_pipe(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
-) -> None:
+def test_rows_that_are_read_more_than_once_come_through_no_pipe(run: Run, words: list[str]) -> None:
     """By any name of one, and before it is waited for a second time."""
-    monkeypatch.chdir(tmp_path)
     content = b"a,b,label,c\n" + b"0.25,0.5,0,x\n0.75,0.5,1,y\n" * 200
     Path("t.csv").write_bytes(content)
     os.mkfifo("fifo")
@@ -264,9 +255,9 @@ def test_rows_that_are_read_more_than_once_come_through_no_pipe(
 
 
 @pytest.mark.parametrize("words", [["-", "t.csv"], ["t.csv", "-"]], ids=" ".join)
-def test_old_or_new_rows_of_drift_come_through_a_pipe(run: Run, tmp_path: Path, words: list[str]) -> None:
+def test_old_or_new_rows_of_drift_come_through_a_pipe(run: Run, words: list[str]) -> None:
     """They are read once, sorted by their scores or not."""
-    path, content = tmp_path / "t.csv", "a,c\n0.25,y\n0.75,x\n"
+    path, content = Path("t.csv"), "a,c\n0.25,y\n0.75,x\n"
     path.write_text(content)
     named = [str(path) if word == "t.csv" else word for word in words]
     ended = run(
@@ -322,11 +313,8 @@ def next_words(run: Run, path: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_the_next_command_has_a_file_name_as_one_word(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_the_next_command_has_a_file_name_as_one_word(run: Run, name: str) -> None:
     """Whatever letters a name has, a shell that is given the printed command sees that file and no more."""
-    monkeypatch.chdir(tmp_path)
     Path(name).parent.mkdir(exist_ok=True)
     first, *rows = GOOD
     Path(name).write_text("".join(f"{line}\n" for line in (f"{first},land", *(f"{row},a" for row in rows))))
@@ -354,18 +342,15 @@ def test_the_next_command_has_a_file_name_as_one_word(
     assert f"./{made['artifact']}" in shlex.split(command)
 
 
-def test_a_name_that_cannot_be_shown_is_not_in_a_command(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_that_cannot_be_shown_is_not_in_a_command(run: Run) -> None:
     """An escape in place of a letter would name another file."""
-    monkeypatch.chdir(tmp_path)
     Path("a\nb.csv").write_text("".join(f"{line}\n" for line in GOOD))
     assert next_words(run, "a\nb.csv")[:3] == ["calibcli", "measure", "FILE"]
 
 
-def test_hidden_files_are_no_names_to_mean(run: Run, tmp_path: Path) -> None:
+def test_hidden_files_are_no_names_to_mean(run: Run) -> None:
     """The lock beside a state was offered for a state that is not there; one who types a dot may mean one."""
     for name in ("gate2.json", ".gate2.json.lock"):
-        (tmp_path / name).touch()
-    assert run("inspect", tmp_path / "gate.json", code=3).err.endswith("/gate2.json?\n")
-    assert ".gate2.json.lock" in run("inspect", tmp_path / ".gate2.json.loc", code=3).err
+        Path(name).touch()
+    assert run("inspect", "gate.json", code=3).err.endswith("/gate2.json?\n")
+    assert ".gate2.json.lock" in run("inspect", ".gate2.json.loc", code=3).err

@@ -24,7 +24,7 @@ def maker() -> ModuleType:
     """The script that makes the pictures."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(DOCS))
-        import make_pictures  # type: ignore[import-not-found, unused-ignore]
+        import make_pictures
     return make_pictures
 
 

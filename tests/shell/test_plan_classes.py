@@ -73,20 +73,18 @@ def test_a_map_of_classes_is_planned_on_rows_that_it_is_applied_to(run: Run, of_
     ],
     ids=["temperature", "histogram of the confidence", "groups", "segments"],
 )
-def test_any_map_says_where_its_outputs_fall(
-    options: dict[str, Any], run: Run, of_classes: Path, tmp_path: Path
-) -> None:
+def test_any_map_says_where_its_outputs_fall(options: dict[str, Any], run: Run, of_classes: Path) -> None:
     """The artifact alone asks for nearly as many rows as rows of the same population do."""
     frame = pd.read_parquet(of_classes / "rows.parquet")
     if "score" in options:
         frame["label"] = np.where(frame["label"] == "b", "b", "other")
     frame["country"] = np.resize(["DE", "FR", "it's"], len(frame))
     frame["device"] = np.resize(["old", "new"], len(frame))
-    frame.to_parquet(tmp_path / "rows.parquet")
-    calibcli.fit(frame, label="label", **options).save(tmp_path / "cal.json")
-    alone = rows_needed(run, "--artifact", tmp_path / "cal.json")
+    frame.to_parquet("rows.parquet")
+    calibcli.fit(frame, label="label", **options).save(Path("cal.json"))
+    alone = rows_needed(run, "--artifact", Path("cal.json"))
     column = ("-s", "p_b") if "score" in options else ()
-    rows = rows_needed(run, tmp_path / "rows.parquet", *column, "--artifact", tmp_path / "cal.json")
+    rows = rows_needed(run, Path("rows.parquet"), *column, "--artifact", Path("cal.json"))
     assert alone["rows"] == pytest.approx(rows["rows"], rel=0.1)
     assert alone["partition"] == rows["partition"]
     assert "by 11 of their quantiles" in alone["scores_from"]
@@ -114,17 +112,16 @@ def test_a_pattern_leaves_out_what_apply_wrote_beside_the_classes(run: Run, of_c
     ended = run("measure", applied, "--probs", "calibrated_*", "-y", "label", "-m", "ece", code=0)
     assert "'calibrated_class', 'calibrated_confidence' fit the pattern" in ended.out
     assert "of 3 classes" in ended.out
-    looked = run("inspect", applied)
-    assert "--probs 'calibrated_*' -y label" in looked.out
+    assert "--probs 'calibrated_*' -y label" in run("inspect", applied).out
     line = ["compare", str(of_classes / "rows.parquet"), "-y", "label", "--artifact"]
     assert run(*line, str(of_classes / "cal.json"), "-m", "brier").code == 0
 
 
-def test_inspect_offers_the_score_that_apply_wrote(run: Run, tmp_path: Path) -> None:
+def test_inspect_offers_the_score_that_apply_wrote(run: Run) -> None:
     """A file with `calibrated` beside its score is measured by the former."""
     rows = pd.DataFrame({"score": [0.2, 0.4, 0.9], "label": [0, 1, 1]})
-    rows.assign(calibrated=rows["score"] / 2).to_csv(tmp_path / "applied.csv", index=False)
-    assert "-s calibrated -y label" in run("inspect", str(tmp_path / "applied.csv")).out
+    rows.assign(calibrated=rows["score"] / 2).to_csv("applied.csv", index=False)
+    assert "-s calibrated -y label" in run("inspect", "applied.csv").out
 
 
 @pytest.mark.parametrize(("times", "least"), [(12, 7), pytest.param(40, 29, marks=pytest.mark.slow)])

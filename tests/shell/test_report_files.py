@@ -36,20 +36,20 @@ def runner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Set what a step of a workflow finds set, and return the folder with the files it may add to."""
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     for variable in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"):
-        (tmp_path / variable).write_text("before=1")
-        monkeypatch.setenv(variable, str(tmp_path / variable))
+        Path(variable).write_text("before=1")
+        monkeypatch.setenv(variable, variable)
     return tmp_path
 
 
 def wanted(*texts: str, **rest: object) -> tuple[RequestedReport, ...]:
     """Return what is asked for beside one input."""
-    return parse_reports(texts, inputs=[str(EVALUATION)], **rest)  # type: ignore[arg-type]
+    return parse_reports(texts, inputs=[str(EVALUATION)], **rest)
 
 
-def test_reports_are_read_as_written(tmp_path: Path) -> None:
+def test_reports_are_read_as_written() -> None:
     """Kind and file, an equals sign in the name of the file too; GitHub's once."""
-    path = str(tmp_path / "a=b.xml")
-    assert wanted(f"junit={path}", "github", "openmetrics=-", "github", output=str(tmp_path / "o")) == (
+    path = "a=b.xml"
+    assert wanted(f"junit={path}", "github", "openmetrics=-", "github", output="o") == (
         RequestedReport(GateFormat.JUNIT, path),
         RequestedReport(GateFormat.GITHUB),
         RequestedReport(GateFormat.OPENMETRICS, "-"),
@@ -65,10 +65,10 @@ def test_a_report_that_is_none_is_a_usage_error(text: str) -> None:
     assert caught.value.hint == "it takes junit=FILE, github, md=FILE, json=FILE or openmetrics=FILE"
 
 
-def test_two_reports_in_one_place_are_refused(tmp_path: Path) -> None:
+def test_two_reports_in_one_place_are_refused() -> None:
     """By whatever names, the printed one and a state that is yet to be made included."""
-    (tmp_path / "sub").mkdir()
-    x, again = str(tmp_path / "x"), str(tmp_path / "sub" / ".." / "x")
+    Path("sub").mkdir()
+    x, again = "x", "sub/../x"
     for texts, rest in (
         ([f"junit={x}", f"md={again}"], {}),
         ([f"junit={x}"], {"output": again}),
@@ -82,24 +82,23 @@ def test_two_reports_in_one_place_are_refused(tmp_path: Path) -> None:
 
 def test_existing_files_and_inputs_are_refused_before_any_data_is_read(run: Run, tmp_path: Path) -> None:
     """An input even with --force, an artifact too; nothing is written then."""
-    (tmp_path / "bad.csv").write_text("score,label\nnonsense,nonsense\n")
-    (tmp_path / "old.xml").write_text("old")
-    bad = ["verify", tmp_path / "bad.csv", *CHURN, "--max-ece", "0.1"]
-    ended = run(*bad, "--report", f"md={tmp_path / 'new.md'}", "--report", f"junit={tmp_path / 'old.xml'}")
+    Path("bad.csv").write_text("score,label\nnonsense,nonsense\n")
+    Path("old.xml").write_text("old")
+    bad = ["verify", "bad.csv", *CHURN, "--max-ece", "0.1"]
+    ended = run(*bad, "--report", "md=new.md", "--report", "junit=old.xml")
     assert (ended.code, ended.out) == (5, "")
     assert "old.xml exists already" in ended.err
-    ended = run(*bad, "--report", f"junit={tmp_path / 'bad.csv'}", "--force", code=5)
-    assert "bad.csv is also an input" in ended.err
+    assert "bad.csv is also an input" in run(*bad, "--report", "junit=bad.csv", "--force", code=5).err
     with pytest.raises(OutputProblem, match=r"old\.xml is also an input"):
-        wanted(f"md={tmp_path / 'old.xml'}", force=True, others=[None, str(tmp_path / "old.xml")])
+        wanted("md=old.xml", force=True, others=[None, "old.xml"])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csv", "old.xml"]
-    assert (tmp_path / "old.xml").read_text() == "old"
+    assert Path("old.xml").read_text() == "old"
 
 
-def test_every_report_is_written_whatever_the_verdict(run: Run, tmp_path: Path) -> None:
+def test_every_report_is_written_whatever_the_verdict(run: Run) -> None:
     """Beside the printed one, and the same bytes for the same rows."""
     for limit, code in ((PASSING, 0), (FAILING, 1), (UNDECIDED, 4)):
-        files = {kind: tmp_path / f"{kind}{code}" for kind in ("junit", "md", "json", "openmetrics")}
+        files = {kind: Path(f"{kind}{code}") for kind in ("junit", "md", "json", "openmetrics")}
         words = [word for kind, path in files.items() for word in ("--report", f"{kind}={path}")]
         ended = run(*GATE, limit, *words)
         assert (ended.code, ended.err) == (code, "")
@@ -116,12 +115,12 @@ def test_every_report_is_written_whatever_the_verdict(run: Run, tmp_path: Path) 
             assert before == {path: path.read_bytes() for path in files.values()}
 
 
-def test_a_report_may_take_the_place_of_the_printed_one(run: Run, tmp_path: Path) -> None:
+def test_a_report_may_take_the_place_of_the_printed_one(run: Run) -> None:
     """On standard output, for the program after the pipe."""
-    ended = run(*GATE, PASSING, "-o", tmp_path / "printed", "--report", "openmetrics=-", code=0)
+    ended = run(*GATE, PASSING, "-o", "printed", "--report", "openmetrics=-", code=0)
     assert ended.out.startswith("# TYPE calibcli_gate gauge\n")
     assert ended.out.endswith("# EOF\n")
-    assert (tmp_path / "printed").read_text().startswith("PASS")
+    assert Path("printed").read_text().startswith("PASS")
 
 
 def test_github_is_told_by_itself_in_its_workflows(run: Run, runner: Path) -> None:
@@ -134,8 +133,7 @@ def test_github_is_told_by_itself_in_its_workflows(run: Run, runner: Path) -> No
     found = outputs_in(outputs)
     assert (found["before"], found["verdict"], found["exit_code"]) == ("1", "fail", "1")
     assert float(found["max_ece_lower"]) > 0.001
-    requested = run(*GATE, FAILING, "--report", f"md={runner / 'm.md'}")
-    assert commands_of(requested.err) == []
+    assert commands_of(run(*GATE, FAILING, "--report", f"md={runner / 'm.md'}").err) == []
     both = run(*GATE, FAILING, "--report", f"md={runner / 'n.md'}", "--report", "github")
     assert len(commands_of(both.err)) == 1
     assert (runner / "GITHUB_OUTPUT").read_text().count("verdict=") == 2
@@ -188,7 +186,7 @@ def test_a_runner_that_cannot_be_told_is_an_output_problem(
 
 def test_adding_to_a_file_keeps_what_stands_there(tmp_path: Path) -> None:
     """And makes the file where there is none."""
-    path = tmp_path / "log"
+    path = Path("log")
     append_file(path, b"a\n")
     append_file(path, b"b\n")
     assert path.read_bytes() == b"a\nb\n"
@@ -199,10 +197,10 @@ def test_adding_to_a_file_keeps_what_stands_there(tmp_path: Path) -> None:
             append_file("/dev/full", b"x")
 
 
-def test_an_input_that_is_not_there_is_told_too(run: Run, tmp_path: Path) -> None:
+def test_an_input_that_is_not_there_is_told_too(run: Run) -> None:
     """The commonest failure must not leave yesterday's report, or none."""
-    path = tmp_path / "gate.xml"
-    run("verify", tmp_path / "none.csv", "--max-ece", "0.1", "--report", f"junit={path}", code=3)
+    path = Path("gate.xml")
+    run("verify", "none.csv", "--max-ece", "0.1", "--report", f"junit={path}", code=3)
     assert JUnitXml.fromfile(str(path)).errors == 1
 
 
@@ -292,9 +290,9 @@ def test_a_wrong_clock_gives_no_negative_time(step: float, monkeypatch: pytest.M
     assert not re.search("-[0-9]|inf|nan", said)
 
 
-def test_a_command_leaves_its_terminal_as_it_was(tmp_path: Path) -> None:
+def test_a_command_leaves_its_terminal_as_it_was() -> None:
     """On a real terminal, also when it ends with an error; standard output holds the report alone."""
-    file = tmp_path / "p.csv"
+    file = Path("p.csv")
     file.write_text("score,label\n0.5,1\n1.5,0\n")
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "calibcli", "measure", str(file)]
@@ -308,11 +306,9 @@ def test_a_command_leaves_its_terminal_as_it_was(tmp_path: Path) -> None:
     assert "\x1b[?25l" not in said
 
 
-def test_a_file_that_takes_long_to_apply_to_shows_its_rows(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_file_that_takes_long_to_apply_to_shows_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """With -o as with --out-dir; on standard output the rows alone."""
-    cal, file = tmp_path / "cal.json", tmp_path / "p.csv"
+    cal, file = Path("cal.json"), Path("p.csv")
     sample = Path(__file__).parents[2] / "sample_data" / "breast_cancer_calibration.csv"
     assert main(["fit", str(sample), "-m", "platt", "-q", "-o", str(cal)]) == 0
     file.write_text("score\n" + "0.25\n" * 400_000)
@@ -321,7 +317,7 @@ def test_a_file_that_takes_long_to_apply_to_shows_its_rows(
     monkeypatch.setattr(bars, "_SECONDS", 0.0)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
-    assert main(["apply", str(cal), str(file), "-o", str(tmp_path / "o.csv"), "--color", "never"]) == 0
+    assert main(["apply", str(cal), str(file), "-o", "o.csv", "--color", "never"]) == 0
     assert "rows, " in out.getvalue()
     assert "a second" in out.getvalue()
-    assert (tmp_path / "o.csv").read_text().count("\n") == 400_001
+    assert Path("o.csv").read_text().count("\n") == 400_001

@@ -7,7 +7,6 @@ A line that is refused and reads no rows of its own is a row of `test_refusals.p
 import re
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -488,7 +487,6 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str, *tuple[str, ...]]] = [
 def test_what_is_said_of_rows_is_true_of_them(
     run: Run,
     csv_of: Make,
-    tmp_path: Path,
     lines: Sequence[str] | Columns,
     line: str,
     said: str,
@@ -497,7 +495,7 @@ def test_what_is_said_of_rows_is_true_of_them(
 ) -> None:
     """It stands where it should, what is not said stands nowhere, and the exit code is that of the answer."""
     if isinstance(lines, dict):
-        path = in_csv(tmp_path / "p.csv", lines)
+        path = in_csv("p.csv", lines)
     else:
         path = csv_of(*lines, name="p.jsonl" if lines[0].startswith("{") else "p.csv")
     command, *words = shlex.split(line)

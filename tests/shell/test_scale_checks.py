@@ -119,13 +119,13 @@ def test_scores_on_the_scale_of_the_fit_are_not(
 
 
 def test_a_scale_that_is_said_is_the_one_that_is_read(
-    run: Run, tmp_path: Path, rows: Path, artifacts: dict[str, Path]
+    run: Run, rows: Path, artifacts: dict[str, Path]
 ) -> None:
     """Probabilities go through a map of logits as the logits would: of a score, of groups, of classes."""
     for name, of in (("one", ""), ("groups", ""), ("classes", "_classes")):
         taken = []
         for kind in ("logit", "prob"):
-            output = tmp_path / f"{name}_{kind}.csv"
+            output = Path(f"{name}_{kind}.csv")
             scale = ["--scale", kind] if kind == "prob" else []
             run("apply", artifacts[name], rows / f"new{of}_{kind}.csv", "-o", output, *scale, code=0)
             lines = output.read_text().splitlines()
@@ -137,7 +137,7 @@ def test_a_scale_that_is_said_is_the_one_that_is_read(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_of_classes_on_another_scale_are_refused(
-    run: Run, tmp_path: Path, rows: Path, artifacts: dict[str, Path], kind: str
+    run: Run, rows: Path, artifacts: dict[str, Path], kind: str
 ) -> None:
     """By every command that applies a map of several classes; logits are taken."""
     artifact = artifacts["classes"]
@@ -146,10 +146,10 @@ def test_rows_of_classes_on_another_scale_are_refused(
         gate = ["verify", "--max-ece", "0.9", *OF_CLASSES, "--artifact", artifact]
         for place, words in enumerate(
             (
-                ["apply", artifact, requested, "-o", tmp_path / f"{name}.csv"],
+                ["apply", artifact, requested, "-o", f"{name}.csv"],
                 ["measure", requested, *OF_CLASSES, "--artifact", artifact, "-m", "accuracy"],
                 [*gate, requested],
-                [*gate, requested, "--state", tmp_path / f"{name}.json"],
+                [*gate, requested, "--state", f"{name}.json"],
                 ["compare", requested, *OF_CLASSES, "--artifact", artifact, "-m", "accuracy"],
             )
         ):
@@ -161,21 +161,19 @@ def test_rows_of_classes_on_another_scale_are_refused(
 
 
 def test_an_artifact_that_does_not_say_where_its_scores_lay_notes_as_it_did(
-    run: Run, tmp_path: Path, rows: Path, artifacts: dict[str, Path]
+    run: Run, rows: Path, artifacts: dict[str, Path]
 ) -> None:
     """Older artifacts are read, and probabilities are noted, not refused."""
     for name, of in (("one", ""), ("classes", "_classes")):
         document = json.loads(artifacts[name].read_text())
         del document["fit"]["score_quantiles"]
-        old = tmp_path / f"{name}.json"
+        old = Path(f"{name}.json")
         old.write_text(sealed_text(document))
-        ended = run("apply", old, rows / f"new{of}_prob.csv", "-o", tmp_path / f"{name}.csv", code=0)
+        ended = run("apply", old, rows / f"new{of}_prob.csv", "-o", f"{name}.csv", code=0)
         assert SAID in " ".join(ended.err.split())
 
 
-def test_logits_that_all_lie_between_0_and_1_are_refused_by_a_map_of_probabilities(
-    run: Run, tmp_path: Path
-) -> None:
+def test_logits_that_all_lie_between_0_and_1_are_refused_by_a_map_of_probabilities(run: Run) -> None:
     """Where the fit rows say so: as logits they are what was fitted to, as probabilities they are not."""
     rng = np.random.default_rng(4)
     logits = rng.uniform(0, 1, 2_000)
@@ -186,41 +184,30 @@ def test_logits_that_all_lie_between_0_and_1_are_refused_by_a_map_of_probabiliti
         ("logit", logits[1_000:]),
     ):
         side = label[:1_000] if name == "fit" else label[1_000:]
-        in_csv(tmp_path / f"{name}.csv", {"score": scores, "label": side})
-    artifact = tmp_path / "cal.json"
-    assert run("fit", tmp_path / "fit.csv", "--method", "platt", "-o", artifact).code == 0
-    assert run("apply", artifact, tmp_path / "prob.csv", "-o", tmp_path / "a.csv").code == 0
-    ended = run("apply", artifact, tmp_path / "logit.csv", "-o", tmp_path / "b.csv")
-    assert (ended.code, (tmp_path / "b.csv").exists()) == (3, False)
+        in_csv(f"{name}.csv", {"score": scores, "label": side})
+    artifact = Path("cal.json")
+    assert run("fit", "fit.csv", "--method", "platt", "-o", artifact).code == 0
+    assert run("apply", artifact, "prob.csv", "-o", "a.csv").code == 0
+    ended = run("apply", artifact, "logit.csv", "-o", "b.csv")
+    assert (ended.code, Path("b.csv").exists()) == (3, False)
     assert "read as log-odds they do" in ended.err
     for scale in ("logit", "prob"):
-        assert (
-            run(
-                "apply",
-                artifact,
-                tmp_path / "logit.csv",
-                "--scale",
-                scale,
-                "-o",
-                tmp_path / f"{scale}.out.csv",
-            ).code
-            == 0
-        )
+        run("apply", artifact, "logit.csv", "--scale", scale, "-o", f"{scale}.out.csv", code=0)
 
 
-def test_without_a_fit_what_looks_like_probabilities_is_noted(run: Run, tmp_path: Path, rows: Path) -> None:
+def test_without_a_fit_what_looks_like_probabilities_is_noted(run: Run, rows: Path) -> None:
     """By fit and measure, for one score and for several classes; not by those who read them as they are."""
     for of, words in (("", []), ("_classes", OF_CLASSES)):
         for kind, noted in (("prob", True), ("percent", bool(of)), ("logit", False)):
             data = rows / f"new{of}_{kind}.csv"
-            output = tmp_path / f"{of}{kind}.json"
+            output = Path(f"{of}{kind}.json")
             for ended in (
                 run("measure", data, *words, "--scale", "logit"),
                 run("fit", data, *words, "--scale", "logit", "-o", output),
             ):
                 assert ended.code == 0, ended.err
                 assert ("was read as log-odds" in " ".join((ended.out + ended.err).split())) is noted
-    grades = tmp_path / "grades.csv"
+    grades = Path("grades.csv")
     grades.write_text("score,label\n" + "0.01,0\n0.05,0\n0.2,1\n" * 40)
     assert "was read as log-odds" in " ".join(run("measure", grades, "--scale", "logit").out.split())
 
@@ -230,19 +217,19 @@ def test_without_a_fit_what_looks_like_probabilities_is_noted(run: Run, tmp_path
     [(lambda risk: 100.0 * risk, True), (lambda risk: np.log(risk / (1.0 - risk)) + 8.0, False)],
 )
 def test_percentages_that_were_read_as_log_odds_are_said(
-    run: Run, tmp_path: Path, of: Callable[[Any], Any], *, said: bool
+    run: Run, of: Callable[[Any], Any], *, said: bool
 ) -> None:
     """Where none is below 0, and the events are those of percentages."""
     rng = np.random.default_rng(2)
     risk = rng.beta(1.0, 20.0, 1_000)
-    path = in_csv(tmp_path / "rows.csv", {"score": of(risk), "label": rng.random(1_000) < risk})
+    path = in_csv("rows.csv", {"score": of(risk), "label": rng.random(1_000) < risk})
     shown = run("measure", path, "-s", "score", "-y", "label", "--scale", "logit", "-m", "ece", code=0).out
     assert ("were read as log-odds; --scale percent reads" in " ".join(shown.split())) is said
 
 
-def test_logarithms_that_no_double_can_tell_from_0_or_1_are_counted(run: Run, tmp_path: Path) -> None:
+def test_logarithms_that_no_double_can_tell_from_0_or_1_are_counted(run: Run) -> None:
     """Each column's rows, as log loss is infinite for one of them that is wrong; of classes that is said."""
-    data = tmp_path / "sure.csv"
+    data = Path("sure.csv")
     data.write_text("a,b,label\n" + "40,2,1\n-800,-2,0\n37,38,0\n36.7,1,1\n3,-740,1\n" * 20)
     asked = (data, "-y", "label", "--scale")
 
@@ -266,7 +253,7 @@ def test_logarithms_that_no_double_can_tell_from_0_or_1_are_counted(run: Run, tm
     assert notes("measure", *asked, "logprob", "-s", "a", *few)[-1].startswith(
         "20 rows with log-probabilities"
     )
-    classes = tmp_path / "classes.csv"
+    classes = Path("classes.csv")
     classes.write_text("p_a,p_b,label\n" + "0,-900,a\n-900,0,a\n0,-700,b\n" * 40)
     said = "log-probabilities below -745 have a probability of exactly 0"
     asked = (classes, "--probs", "p_*", "-y", "label", "--scale", "logprob", "-m", "class_log_loss")
@@ -320,22 +307,22 @@ def test_python_refuses_rows_of_classes_too() -> None:
 
 
 @pytest.mark.parametrize("method", ["platt", "isotonic", "histogram"])
-def test_a_map_over_its_own_output_is_noted(run: Run, tmp_path: Path, method: str) -> None:
+def test_a_map_over_its_own_output_is_noted(run: Run, method: str) -> None:
     """By every command that applies one, in text and in columns; rows that it was not applied to are not."""
     rng = np.random.default_rng(11)
     for name in ("fit.csv", "new.csv"):
         logits = rng.normal(-0.5, 2, 1_500)
         label = rng.random(logits.size) < _share(0.4 * logits + 0.8)
-        in_csv(tmp_path / name, {"score": _share(logits), "label": label})
-    artifact, new = tmp_path / "cal.json", tmp_path / "new.csv"
-    assert run("fit", tmp_path / "fit.csv", "--method", method, "-o", artifact, "-q").code == 0
+        in_csv(Path(name), {"score": _share(logits), "label": label})
+    artifact, new = Path("cal.json"), Path("new.csv")
+    assert run("fit", "fit.csv", "--method", method, "-o", artifact, "-q").code == 0
     for kind in ("csv", "parquet") if method == "platt" else ("parquet",):
-        once = tmp_path / f"once.{kind}"
+        once = Path(f"once.{kind}")
         found = {}
         assert "applied to them already" not in run("apply", artifact, new, "-s", "score", "-o", once).err
         for score in ("score", "calibrated"):
             source = [once, "-s", score, "-y", "label", "--artifact", artifact]
-            output = ["-o", tmp_path / f"out-{score}.{kind}"]
+            output = ["-o", f"out-{score}.{kind}"]
             for words in (
                 ["apply", artifact, once, "-s", score, "--name", "z", *output],
                 ["measure", *source, "--metric", "bias"],
@@ -352,23 +339,21 @@ def test_a_map_over_its_own_output_is_noted(run: Run, tmp_path: Path, method: st
         assert found == {(one, of): of == "calibrated" for one, of in found}
 
 
-def test_percentages_that_are_all_below_1_are_noted_beside_the_fit_rows(run: Run, tmp_path: Path) -> None:
+def test_percentages_that_are_all_below_1_are_noted_beside_the_fit_rows(run: Run) -> None:
     """PDs of a good portfolio: no value is out of range, and log-odds are as far apart as they were."""
     rng = np.random.default_rng(8)
     share = 10 ** rng.uniform(-4.0, -2.1, 4_000)
     label = (rng.random(share.size) < share).astype(int)
     forms = {"prob": share, "percent": 100.0 * share}
-    paths = {
-        kind: in_csv(tmp_path / f"{kind}.csv", {"pd": found, "label": label}) for kind, found in forms.items()
-    }
+    paths = {kind: in_csv(f"{kind}.csv", {"pd": found, "label": label}) for kind, found in forms.items()}
     for own, other, words in (
         ("prob", "percent", "percentages they would lie where those did: --scale percent reads them so"),
         ("percent", "prob", "probabilities they would lie where those did: --scale prob reads them so"),
     ):
-        artifact = tmp_path / f"{own}.json"
+        artifact = Path(f"{own}.json")
         fit = ("fit", paths[own], "-s", "pd", "-y", "label", "--scale", own, "-o", artifact)
         run(*fit, code=0)
-        apply = ("apply", artifact, paths[other], "-s", "pd", "-o", tmp_path / "out.csv", "--force")
+        apply = ("apply", artifact, paths[other], "-s", "pd", "-o", "out.csv", "--force")
         assert words in run(*apply, code=0).err
         measure = ("measure", paths[other], "-s", "pd", "-y", "label", "--artifact", artifact, "-m", "brier")
         assert words in run(*measure, code=0).out
@@ -376,11 +361,11 @@ def test_percentages_that_are_all_below_1_are_noted_beside_the_fit_rows(run: Run
         assert "would lie where" not in run(*measure[:1], paths[own], *measure[2:], code=0).out
 
 
-def test_a_file_of_a_shift_that_seems_to_be_on_another_scale_is_noted(run: Run, tmp_path: Path) -> None:
+def test_a_file_of_a_shift_that_seems_to_be_on_another_scale_is_noted(run: Run) -> None:
     """Old probabilities beside new percentages are no shift: `--scale` holds for both files."""
     share = np.random.default_rng(3).uniform(0.001, 0.4, 300)
     old, new, hard = (
-        in_csv(tmp_path / f"{name}.csv", {"pd": pd})
+        in_csv(f"{name}.csv", {"pd": pd})
         for name, pd in (("old", share), ("new", 100.0 * share), ("hard", np.round(share + 0.3)))
     )
     said = "no value is above 1, and they were read as percentages"
@@ -390,13 +375,13 @@ def test_a_file_of_a_shift_that_seems_to_be_on_another_scale_is_noted(run: Run, 
     assert "every score is 0 or 1" in run("drift", old, hard, "-s", "pd", code=0).out
 
 
-def test_predicted_labels_in_place_of_probabilities_are_noted(run: Run, tmp_path: Path) -> None:
+def test_predicted_labels_in_place_of_probabilities_are_noted(run: Run) -> None:
     """As where columns were mixed up; fewer than 100 rows, and one score between, say nothing."""
     rng = np.random.default_rng(2)
     said = "every score is 0 or 1, like predicted labels"
     for name, rows, first, expected in (("a", 120, 1, True), ("b", 90, 1, False), ("c", 120, 0.75, False)):
         scores = [first, *rng.integers(0, 2, rows - 1).tolist()]
-        path = in_csv(tmp_path / f"{name}.csv", {"s": scores, "y": rng.random(rows) < 0.5})
+        path = in_csv(f"{name}.csv", {"s": scores, "y": rng.random(rows) < 0.5})
         requested = [path, "-s", "s", "-y", "y"]
         for words in (
             ["measure", "--metric", "bias"],
@@ -408,16 +393,16 @@ def test_predicted_labels_in_place_of_probabilities_are_noted(run: Run, tmp_path
             assert (said in " ".join((ended.out + ended.err).split())) == expected, (name, words)
         # Unless a map was fitted to such scores.
         for fitted_to, noted in ((rng.random(300), expected), (rng.integers(0, 2, 300), False)):
-            rows_of_fit = in_csv(tmp_path / "fit.csv", {"s": fitted_to, "y": rng.random(300) < 0.5})
-            artifact = tmp_path / "map.json"
+            rows_of_fit = in_csv("fit.csv", {"s": fitted_to, "y": rng.random(300) < 0.5})
+            artifact = Path("map.json")
             run("fit", rows_of_fit, "-s", "s", "-y", "y", "-m", "platt", "-o", artifact, "--force", code=0)
-            for words in (["apply", artifact, path, "-s", "s", "-o", tmp_path / "out.csv", "--force"],
+            for words in (["apply", artifact, path, "-s", "s", "-o", "out.csv", "--force"],
                           ["measure", *requested, "--artifact", artifact, "-m", "bias"]):  # fmt: skip
                 ended = run(*words, code=0)
                 assert (said in " ".join((ended.out + ended.err).split())) == noted, (name, words)
 
 
-def test_scores_beyond_the_fit_rows_are_said(run: Run, tmp_path: Path) -> None:
+def test_scores_beyond_the_fit_rows_are_said(run: Run) -> None:
     """A map of small scores gave 1 to every large one without a word; fresh rows, and the same in single
     precision, are none beyond.
     """
@@ -426,16 +411,16 @@ def test_scores_beyond_the_fit_rows_are_said(run: Run, tmp_path: Path) -> None:
     fresh = rng.choice(score, 1_000)
     names = {"fit": score, "fresh": fresh, "single": fresh.astype(np.float32), "large": 0.2 + fresh}
     paths = {
-        name: in_csv(tmp_path / f"{name}.csv", {"score": one, "label": rng.random(1_000) < one})
+        name: in_csv(f"{name}.csv", {"score": one, "label": rng.random(1_000) < one})
         for name, one in names.items()
     }
     for scale in ("prob", "percent"):
-        cal = tmp_path / f"{scale}.json"
+        cal = Path(f"{scale}.json")
         run("fit", paths["fit"], "-s", "score", "--scale", scale, "-o", cal, "-q", code=0)
         for name, path in paths.items():
-            ended = run("apply", cal, path, "-s", "score", "-o", tmp_path / "out.csv", "--force", code=0)
+            ended = run("apply", cal, path, "-s", "score", "-o", "out.csv", "--force", code=0)
             found = " ".join(ended.err.split())
             said = "% of these scores lie beyond those that the map was fitted to (0.0"
             assert (said in found) == (name == "large"), (scale, name)
-    shown = run("measure", paths["large"], "-s", "score", "--artifact", tmp_path / "prob.json").out
+    shown = run("measure", paths["large"], "-s", "score", "--artifact", "prob.json").out
     assert "what it makes of them no fit row has shown" in " ".join(shown.split())

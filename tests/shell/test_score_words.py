@@ -69,7 +69,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found = {}
     for name, scores in (("words", said), ("numbers", list(meant))):
         folder = found[name] = tmp_path_factory.mktemp(name)
-        rows: Rows = {"confidence": scores, "other": meant[::-1], "correct": label, "model": group}  # type: ignore[dict-item]
+        rows: Rows = {"confidence": scores, "other": meant[::-1], "correct": label, "model": group}
         for kind in ("csv", "parquet", "arrow", "jsonl"):
             written(rows, folder / f"answers.{kind}")
     (found["words"] / "map.csv").write_text("".join(f"{one},{number}\n" for one, number in PHRASES.items()))
@@ -180,23 +180,23 @@ def test_python_takes_words_from_arrays_and_frames(folders: dict[str, Path]) -> 
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
-def test_unknown_phrases_are_counted_and_refused_or_left_out(kind: str, run: Run, tmp_path: Path) -> None:
+def test_unknown_phrases_are_counted_and_refused_or_left_out(kind: str, run: Run) -> None:
     """Each with its number and its first row; a blank is missing, not a phrase."""
     scores: list[object] = ["likely", "Maybe", "60%", "who knows", "maybe", None, " ", "likely"] * 20
-    written({"score": scores, "label": [0, 1] * 80}, tmp_path / f"a.{kind}")
-    words = ("measure", tmp_path / f"a.{kind}", "--score-map", "likely=.7")
+    written({"score": scores, "label": [0, 1] * 80}, Path(f"a.{kind}"))
+    words = ("measure", f"a.{kind}", "--score-map", "likely=.7")
     refused = run(*words, "-m", "brier")
     assert refused.code != 0
     assert "20 of 160 values are missing" in refused.err or "40 of 160 values are missing" in refused.err
     dropped = run(*words, "-m", "brier", "--on-missing", "drop")
     assert "100 rows with a missing value dropped" in dropped.out
     assert "'maybe' (40, first at row 2), 'who knows' (20, first at row 4)" in dropped.out
-    written({"score": scores[:5] * 20, "label": [0, 1] * 50}, tmp_path / f"a.{kind}")
+    written({"score": scores[:5] * 20, "label": [0, 1] * 50}, Path(f"a.{kind}"))
     unknown = run(*words, "-m", "brier")
     assert unknown.code != 0
     assert "60 of 100 values are neither a number nor a phrase of --score-map: " in unknown.err
     assert "'maybe' (40, first at row 2), 'who knows' (20, first at row 4)" in unknown.err
-    artifact, out = tmp_path / "cal.json", tmp_path / "out.csv"
+    artifact, out = Path("cal.json"), Path("out.csv")
     run("fit", *words[1:], "--on-missing", "drop", "--method", "platt", "-o", artifact, code=0)
     assert run("apply", artifact, words[1], "--to", "csv", "-o", out).code != 0
     null = run("apply", artifact, words[1], "--on-missing", "null", "--to", "csv", "-o", out, code=0)
@@ -225,89 +225,84 @@ def test_numbers_with_a_comma_are_no_phrases(phrase: str, run: Run, tmp_path: Pa
         ("long " * 20, "likely=NUMBER"),
     ],
 )
-def test_a_refused_phrase_says_how_it_gets_a_number(
-    run: Run, tmp_path: Path, phrase: str, entry: str
-) -> None:
+def test_a_refused_phrase_says_how_it_gets_a_number(run: Run, phrase: str, entry: str) -> None:
     """Its own entry is there to copy, with how many rows have it; what no line can hold goes to a file."""
-    written({"score": [phrase, "80%", "60 %"] * 20, "label": [1, 0] * 30}, tmp_path / "a.csv")
-    words = ("measure", tmp_path / "a.csv", "-m", "bias", "--score-map")
+    written({"score": [phrase, "80%", "60 %"] * 20, "label": [1, 0] * 30}, Path("a.csv"))
+    words = ("measure", "a.csv", "-m", "bias", "--score-map")
     refused = run(*words, "rare=.1", code=3)
     assert f"such as .7, with --score-map {entry} or --score-map FILE" in refused.err
     assert f"{repr(' '.join(phrase.casefold().split()))[:50]}" in refused.err
     assert "(20, first at row 1)" in refused.err
     if "likely" not in entry:
         assert "60 rows" in run(*words, shlex.split(entry)[0].replace("NUMBER", "0.8"), code=0).out
-    (tmp_path / "map.json").write_text(json.dumps({phrase: 0.8}))
-    assert "60 rows" in run(*words, tmp_path / "map.json", code=0).out
+    Path("map.json").write_text(json.dumps({phrase: 0.8}))
+    assert "60 rows" in run(*words, "map.json", code=0).out
 
 
-def test_phrases_of_a_second_column_may_all_be_beyond_the_first(run: Run, tmp_path: Path) -> None:
+def test_phrases_of_a_second_column_may_all_be_beyond_the_first(run: Run) -> None:
     """So many are told apart of all columns together that none of its own need be."""
     scores = {"one": [f"about {at}" for at in range(MOST_PHRASES)], "two": ["maybe"] * MOST_PHRASES}
-    written({**scores, "label": [0, 1] * (MOST_PHRASES // 2)}, tmp_path / "a.csv")
+    written({**scores, "label": [0, 1] * (MOST_PHRASES // 2)}, Path("a.csv"))
     scales = ("-s", "one", "-s", "two", "-y", "label", "--score-map", "likely=.7")
-    refused = run("compare", tmp_path / "a.csv", *scales, code=3)
+    refused = run("compare", "a.csv", *scales, code=3)
     assert "of --score-map: other texts (1,000, first at row 1)" in refused.err
 
 
-def test_a_state_keeps_its_phrases(run: Run, folders: dict[str, Path], tmp_path: Path) -> None:
+def test_a_state_keeps_its_phrases(run: Run, folders: dict[str, Path]) -> None:
     """Rows read by other numbers cannot be added to it, and the command that goes on is said whole."""
-    state, rows = tmp_path / "gate.json", folders["words"] / "answers.csv"
+    state, rows = Path("gate.json"), folders["words"] / "answers.csv"
     words = ("verify", rows, *COLUMNS, "--max-ece", "0.4", "--state", state)
     assert run(*words, "--score-map", MAP).code in (0, 3)
-    other = run(*words, "--score-map", MAP.replace("likely=0.7", "likely=0.6"))
-    assert "numbers of phrases" in other.err
+    assert "numbers of phrases" in run(*words, "--score-map", MAP.replace("likely=0.7", "likely=0.6")).err
     assert "--score-map 'almost certain=0.97" in run("inspect", state).out
 
 
-def test_words_alone_are_percentages_where_that_is_said(run: Run, tmp_path: Path) -> None:
+def test_words_alone_are_percentages_where_that_is_said(run: Run) -> None:
     """`--scale percent` reads 85, 85% and 85.0 alike without a table, and doubts numbers up to 1."""
     label = [0, 1, 1, 0] * 30
-    written({"score": ["85%", "20", "60.0 %", "5"] * 30, "label": label}, tmp_path / "a.csv")
-    written({"score": [85, 20, 60, 5] * 30, "label": label}, tmp_path / "a.parquet")
-    written({"score": [0.85, 0.2, 0.6, 0.05] * 30, "label": label}, tmp_path / "b.csv")
+    written({"score": ["85%", "20", "60.0 %", "5"] * 30, "label": label}, Path("a.csv"))
+    written({"score": [85, 20, 60, 5] * 30, "label": label}, Path("a.parquet"))
+    written({"score": [0.85, 0.2, 0.6, 0.05] * 30, "label": label}, Path("b.csv"))
     shown = [
-        run("measure", tmp_path / name, "--scale", scale, "--json").out
+        run("measure", Path(name), "--scale", scale, "--json").out
         for name, scale in (("a.csv", "percent"), ("a.parquet", "percent"), ("b.csv", "prob"))
     ]
     first, *others = (json.loads(one)["measures"] for one in shown)
     assert all(one == first for one in others)
-    assert "pass --scale percent" in run("measure", tmp_path / "a.csv").err
-    assert "pass --scale percent" in run("measure", tmp_path / "a.parquet").err
-    assert "no value is above 1" in run("measure", tmp_path / "b.csv", "--scale", "percent").out
+    assert "pass --scale percent" in run("measure", "a.csv").err
+    assert "pass --scale percent" in run("measure", "a.parquet").err
+    assert "no value is above 1" in run("measure", "b.csv", "--scale", "percent").out
 
 
-def test_numbers_without_the_sign_of_their_neighbours_are_asked_about(run: Run, tmp_path: Path) -> None:
+def test_numbers_without_the_sign_of_their_neighbours_are_asked_about(run: Run) -> None:
     """Of 85% and 0.85 in one column on one scale, one is hardly what is meant."""
     label = [0, 1, 1, 0] * 30
     said = "60 scores have no percent sign, which others have, and are at most 1: read as percentages"
-    written({"score": ["85%", "0.2", "60 %", "1"] * 30, "label": label}, tmp_path / "a.csv")
-    written({"score": ["85%", "20", "60 %", "0%"] * 30, "label": label}, tmp_path / "b.csv")
-    written({"score": [".85", "0.2", "1", "0.4"] * 30, "label": label}, tmp_path / "c.csv")
+    written({"score": ["85%", "0.2", "60 %", "1"] * 30, "label": label}, Path("a.csv"))
+    written({"score": ["85%", "20", "60 %", "0%"] * 30, "label": label}, Path("b.csv"))
+    written({"score": [".85", "0.2", "1", "0.4"] * 30, "label": label}, Path("c.csv"))
     for name, there in (("a.csv", True), ("b.csv", False), ("c.csv", False)):
-        found = run("measure", tmp_path / name, "--scale", "percent", "-m", "bias").out
+        found = run("measure", Path(name), "--scale", "percent", "-m", "bias").out
         # Once: that they lie among percentages is the same in other words.
         assert (said in found, "among percentages" in found) == (there, False), name
-    assert said in run("inspect", tmp_path / "a.csv", "-s", "score", code=0).out
-    instead = run("measure", tmp_path / "a.csv", "--score-map", "sure=1", "-m", "mean_score", "--json").out
+    assert said in run("inspect", "a.csv", "-s", "score", code=0).out
+    instead = run("measure", "a.csv", "--score-map", "sure=1", "-m", "mean_score", "--json").out
     assert json.loads(instead)["measures"]["mean_score"]["value"] == pytest.approx(0.6625)
-    run("fit", tmp_path / "b.csv", "--scale", "percent", "-o", tmp_path / "cal.json")
-    assert said in run("apply", tmp_path / "cal.json", tmp_path / "a.csv", "-o", tmp_path / "out.csv").err
-    written({"score": ["85%", "likely"], "label": [0, 1]}, tmp_path / "d.csv")
-    refused = run("apply", tmp_path / "cal.json", tmp_path / "d.csv", code=3).err
+    run("fit", "b.csv", "--scale", "percent", "-o", "cal.json")
+    assert said in run("apply", "cal.json", "a.csv", "-o", "out.csv").err
+    written({"score": ["85%", "likely"], "label": [0, 1]}, Path("d.csv"))
+    refused = run("apply", "cal.json", "d.csv", code=3).err
     assert "`apply --on-missing null` leaves their probability empty" in refused
 
 
 @pytest.mark.parametrize("command", ["measure", "compare", "leaderboard"])
-def test_a_column_on_another_scale_than_its_neighbours_is_named(
-    run: Run, tmp_path: Path, command: str
-) -> None:
+def test_a_column_on_another_scale_than_its_neighbours_is_named(run: Run, command: str) -> None:
     """Percentages beside a probability, wherever that stands; no word where all hold percentages."""
     rows = [f"{place % 90 + 5},{(place % 90 + 5) / 100},{place % 80},{place % 2}" for place in range(120)]
-    (tmp_path / "mixed.csv").write_text("\n".join(["a,climate,b,y", *rows]))
+    Path("mixed.csv").write_text("\n".join(["a,climate,b,y", *rows]))
     more = ["--reference", "climate"] if command == "leaderboard" else ["-s", "climate"]
     name = command.replace("leaderboard", "compare")
-    args = (name, tmp_path / "mixed.csv", "-y", "y", "--scale", "percent", "-m", "brier")
+    args = (name, "mixed.csv", "-y", "y", "--scale", "percent", "-m", "brier")
     said = " ".join(run(*args, "-s", "a", *more).out.split())
     assert "column 'climate': no value is above 1" in said
     assert "if it is on another scale than the other columns, comparisons with it are wrong" in said
@@ -331,11 +326,8 @@ def test_a_column_on_another_scale_than_its_neighbours_is_named(
         ("shares.csv", "write 0.97, or 97 with --scale percent"),
     ],
 )
-def test_a_table_of_phrases_is_refused_where_it_is_none(
-    said: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_of_phrases_is_refused_where_it_is_none(said: str, words: str) -> None:
     """With what is wrong, and how to write it."""
-    monkeypatch.chdir(tmp_path)
     Path("list.json").write_text("[1]")
     Path("twice.json").write_text('{"likely": 0.7, "likely": 0.9}')
     Path("wide.csv").write_text("likely,.7,3\n")
@@ -354,10 +346,10 @@ def test_a_table_of_phrases_is_refused_where_it_is_none(
         ("a.json", '{"very likely": 0.9}'),
     ],
 )
-def test_tables_of_phrases_are_files_too(name: str, content: str, tmp_path: Path) -> None:
+def test_tables_of_phrases_are_files_too(name: str, content: str) -> None:
     """CSV with or without a header, and JSON."""
-    (tmp_path / name).write_text(content)
-    assert score_map_of(tmp_path / name) == (("very likely", 0.9),)
+    Path(name).write_text(content)
+    assert score_map_of(Path(name)) == (("very likely", 0.9),)
     assert score_map_of("very likely=.9") == (("very likely", 0.9),) == score_map_of({"Very likely ": 0.9})
 
 
@@ -365,7 +357,7 @@ def test_tables_of_phrases_are_files_too(name: str, content: str, tmp_path: Path
 def test_a_percentage_is_the_nearest_double_to_its_hundredth(percentage: object) -> None:
     """As the fraction would have been written."""
     read: Callable[[str], float | None] = lambda text: number_in(text, {}, Scale.PROB)  # noqa: E731
-    assert read(f"{percentage}%") == float(percentage.scaleb(-2))  # type: ignore[attr-defined]
+    assert read(f"{percentage}%") == float(percentage.scaleb(-2))
     assert read(f"{percentage} %") == read(f"{percentage}%")
     assert number_in(f"{percentage}%", {}, Scale.PERCENT) == float(str(percentage))
     assert number_in(f"{percentage}%", {}, Scale.LOGIT) is None
@@ -375,11 +367,9 @@ def test_a_percentage_is_the_nearest_double_to_its_hundredth(percentage: object)
 @pytest.mark.parametrize(
     ("value", "way"), [("95%", "--scale percent"), ("likely", "--score-map"), ("0,5", "a decimal point")]
 )
-def test_text_has_one_way_out_in_every_format(
-    run: Run, tmp_path: Path, kind: str, value: str, way: str
-) -> None:
+def test_text_has_one_way_out_in_every_format(run: Run, kind: str, value: str, way: str) -> None:
     """A percentage, a phrase and a decimal comma are told apart wherever they stand."""
-    path = tmp_path / f"rows.{kind}"
+    path = Path(f"rows.{kind}")
     written({"confidence": [value] * 2, "correct": [0, 1]}, path)
     ended = run("measure", path, *COLUMNS, code=3)
     assert way in ended.err

@@ -84,21 +84,19 @@ def test_a_bound_next_to_the_limit_is_not_rounded_to_it(run: Run, rows: Path) ->
     assert float(re.findall(r"too high by at least ([\d.]+\d)", said)[0]) > limit
 
 
-def test_one_verdict_whatever_holds_the_rows(
-    run: Run, rows: Path, frame: pd.DataFrame, tmp_path: Path
-) -> None:
+def test_one_verdict_whatever_holds_the_rows(run: Run, rows: Path, frame: pd.DataFrame) -> None:
     """Parquet, a frame and repeated rows give what CSV and weights of frequency give."""
-    frame.to_parquet(tmp_path / "rows.parquet")
+    frame.to_parquet("rows.parquet")
     requested = ("--max-segment-bias", "0.15", *ON)
     expected = judged(run, rows, *requested, code=4)["rules"]
-    assert judged(run, tmp_path / "rows.parquet", *requested, code=4)["rules"] == expected
+    assert judged(run, Path("rows.parquet"), *requested, code=4)["rules"] == expected
     found = calibcli.verify(
         frame, score="score", label="label", max_segment_bias=0.15, on=["country", "age"], depth=2
     )
     assert json.loads(json.dumps(found.to_dict()))["rules"] == expected
     counted = judged(run, rows, *requested, "-w", "times", "--weights-are", "frequency", code=4)["rules"]
-    frame.loc[frame.index.repeat(frame["times"])].to_csv(tmp_path / "repeated.csv", index=False)
-    repeated = judged(run, tmp_path / "repeated.csv", *requested, code=4)["rules"]
+    frame.loc[frame.index.repeat(frame["times"])].to_csv("repeated.csv", index=False)
+    repeated = judged(run, Path("repeated.csv"), *requested, code=4)["rules"]
     assert repeated["max-segment-bias"]["segments"] == counted["max-segment-bias"]["segments"]
 
 
@@ -156,11 +154,11 @@ def test_rules_on_ranges_have_their_words(
     "rule", [("--max-segment-bias", 0.05), ("--rule", "mce_p>=0.01"), ("--rule", "mce<=0.1")]
 )
 def test_rows_of_one_label_conclude_nothing_of_any_segment(
-    run: Run, frame: pd.DataFrame, tmp_path: Path, rule: tuple[object, ...]
+    run: Run, frame: pd.DataFrame, rule: tuple[object, ...]
 ) -> None:
     """No segment fails by itself where the rows are too few of a kind."""
-    frame.assign(label=1).to_csv(tmp_path / "ones.csv", index=False)
-    (found,) = judged(run, tmp_path / "ones.csv", *rule, *ON, code=4)["rules"].values()
+    frame.assign(label=1).to_csv("ones.csv", index=False)
+    (found,) = judged(run, Path("ones.csv"), *rule, *ON, code=4)["rules"].values()
     assert found["reason"] == "0 rows have label 0, fewer than 10"
     assert {one["status"] for one in found["segments"]["segments"]} == {"inconclusive"}
 
@@ -184,14 +182,26 @@ def test_least_rows_depth_and_kinds_choose_what_is_judged(run: Run, rows: Path) 
     assert "age = 18" in names("--depth", 1, "--categorical", "age", "--max-values", 60)
 
 
-def test_reports_for_servers_say_which_segments_were_not_judged(run: Run, rows: Path, tmp_path: Path) -> None:
+def test_reports_for_servers_say_which_segments_were_not_judged(run: Run, rows: Path) -> None:
     """JUnit skips the small ones, metrics count every verdict, the summary has the table."""
-    junit, metrics, page = (tmp_path / name for name in ("gate.xml", "gate.prom", "gate.md"))
+    junit, metrics, page = (Path(name) for name in ("gate.xml", "gate.prom", "gate.md"))
     ended = run(
-        "verify", rows, *WORDS, *ON, "--max-segment-bias", 0.05, "--report", f"junit={junit}",
-        "--report", f"openmetrics={metrics}", "--report", f"md={page}", "--report", "github",
-    )  # fmt: skip
-    assert ended.code == 1
+        "verify",
+        rows,
+        *WORDS,
+        *ON,
+        "--max-segment-bias",
+        0.05,
+        "--report",
+        f"junit={junit}",
+        "--report",
+        f"openmetrics={metrics}",
+        "--report",
+        f"md={page}",
+        "--report",
+        "github",
+        code=1,
+    )
     suite = ET.parse(junit).getroot()[0]  # noqa: S314 - our own file
     assert (suite.get("failures"), suite.get("skipped")) == ("1", "1")
     assert "country = BR" in "".join(suite.itertext())
@@ -202,13 +212,10 @@ def test_reports_for_servers_say_which_segments_were_not_judged(run: Run, rows: 
     assert "country = BR" in ended.err
 
 
-def test_defaults_come_from_a_file(
-    run: Run, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_defaults_come_from_a_file(run: Run, rows: Path) -> None:
     """What makes segments may stand in calibcli.toml, and is no burden for a gate that asks for none."""
-    monkeypatch.chdir(tmp_path)
     settings = '[verify]\non = ["country"]\ndepth = 1\nmin-segment-rows = 200\n'
-    (tmp_path / "calibcli.toml").write_text(settings, encoding="utf-8")
+    Path("calibcli.toml").write_text(settings, encoding="utf-8")
     found = judged(run, rows, "--max-segment-bias", 0.05, code=1)["rules"]["max-segment-bias"]["segments"]
     assert (found["columns"], found["depth"], found["least_rows"]) == (["country"], 1, 200)
     assert "max-ece" in judged(run, rows, "--max-ece", 0.5, code=0)["rules"]
@@ -233,7 +240,7 @@ def test_a_state_freezes_segments_at_the_first_look_and_adds_batches_up(
     run: Run, frame: pd.DataFrame, tmp_path: Path
 ) -> None:
     """Batches one by one and in one call give the same rows; new values are of no segment of their own."""
-    files, state = batches_of(frame, tmp_path), tmp_path / "gate.json"
+    files, state = batches_of(frame, tmp_path), Path("gate.json")
     for file in files:
         ended = run("verify", file, *WORDS, *STATE, "--state", state)
         assert ended.code in (1, 4), ended.err
@@ -249,13 +256,13 @@ def test_a_state_freezes_segments_at_the_first_look_and_adds_batches_up(
     assert not any("XX" in one or "LU" in one for one in names)
     assert rule["any_time"]
     assert rule["rows"] == len(frame)
-    together = tmp_path / "together.json"
+    together = Path("together.json")
     run("verify", *files, *WORDS, *STATE, "--state", together)
     kept, other = (json.loads(path.read_text()) for path in (state, together))
     assert kept["epochs"] == other["epochs"]
     assert kept["partition"] == other["partition"]
     check(kept, "gate")
-    whole, by_day = tmp_path / "whole.csv", tmp_path / "by_day.json"
+    whole, by_day = Path("whole.csv"), Path("by_day.json")
     pd.concat(
         pd.read_csv(file, keep_default_na=False).assign(day=day) for day, file in enumerate(files)
     ).to_csv(whole, index=False)
@@ -271,14 +278,14 @@ def test_a_state_says_what_it_holds_and_how_to_ask_again(
     run: Run, frame: pd.DataFrame, tmp_path: Path
 ) -> None:
     """The line that `inspect` ends with is taken, looks are drawn, and other questions are refused."""
-    files, state = batches_of(frame, tmp_path), tmp_path / "gate.json"
+    files, state = batches_of(frame, tmp_path), Path("gate.json")
     run("verify", files[0], *WORDS, *STATE, "--state", state)
     looked = run("inspect", state)
     assert "segments by country, age" in looked.out
     again = looked.out.partition("next  calibcli ")[2].strip().replace("NEW.csv", str(files[1])).split()
     assert run(*again).code in (1, 4)
-    assert run("plot", state, "--kind", "monitor", "-o", tmp_path / "looks.svg").code == 0
-    assert "ias of the worst segment" in (tmp_path / "looks.svg").read_text()
+    assert run("plot", state, "--kind", "monitor", "-o", "looks.svg").code == 0
+    assert "ias of the worst segment" in Path("looks.svg").read_text()
     for words, problem in [
         (["--depth", 1], "--depth 2 .* not .*--depth 1"),
         (["--min-segment-rows", 50], "--min-segment-rows 100, not .*--min-segment-rows 50"),
@@ -288,32 +295,32 @@ def test_a_state_says_what_it_holds_and_how_to_ask_again(
     ]:
         ended = run("verify", files[2], *WORDS, *STATE, *words, "--state", state, code=2)
         assert re.search(problem, ended.err), ended.err
-    few = tmp_path / "few.csv"
+    few = Path("few.csv")
     frame[:60].to_csv(few, index=False)
-    ended = run("verify", few, *WORDS, *STATE, "--state", tmp_path / "new.json", code=2)
+    ended = run("verify", few, *WORDS, *STATE, "--state", "new.json", code=2)
     assert "makes 0 segments of 100 rows" in ended.err
-    assert not (tmp_path / "new.json").exists()
+    assert not Path("new.json").exists()
 
 
-def test_a_state_through_an_artifact_and_by_frequency(run: Run, frame: pd.DataFrame, tmp_path: Path) -> None:
+def test_a_state_through_an_artifact_and_by_frequency(run: Run, frame: pd.DataFrame) -> None:
     """Repeated rows are weights of frequency; the map is applied before segments are judged."""
-    path, state = tmp_path / "rows.csv", tmp_path / "weighted.json"
+    path, state = Path("rows.csv"), Path("weighted.json")
     frame.to_csv(path, index=False)
     run("verify", path, *WORDS, "-w", "times", "--weights-are", "frequency", *STATE, "--state", state)
-    repeated = tmp_path / "repeated.csv"
+    repeated = Path("repeated.csv")
     frame.loc[frame.index.repeat(frame["times"])].to_csv(repeated, index=False)
-    run("verify", repeated, *WORDS, *STATE, "--state", tmp_path / "repeated.json")
-    weighted, plain = (json.loads(one.read_text()) for one in (state, tmp_path / "repeated.json"))
+    run("verify", repeated, *WORDS, *STATE, "--state", "repeated.json")
+    weighted, plain = (json.loads(one.read_text()) for one in (state, Path("repeated.json")))
     assert weighted["epochs"] == plain["epochs"]
-    fitted = tmp_path / "cal.json"
+    fitted = Path("cal.json")
     run("fit", path, *WORDS, "--method", "platt", "-o", fitted)
     fresh = frame.copy()
     fresh["label"] = np.random.default_rng(5).permutation(fresh["label"])
-    fresh.to_csv(tmp_path / "fresh.csv", index=False)
-    mapped = tmp_path / "mapped.json"
-    report = judged(run, tmp_path / "fresh.csv", "--artifact", fitted, *STATE, "--state", mapped, code=4)
+    fresh.to_csv("fresh.csv", index=False)
+    mapped = Path("mapped.json")
+    report = judged(run, Path("fresh.csv"), "--artifact", fitted, *STATE, "--state", mapped, code=4)
     (rule,) = report["rules"].values()
-    once = judged(run, tmp_path / "fresh.csv", "--artifact", fitted, *STATE, code=0)["rules"]
+    once = judged(run, Path("fresh.csv"), "--artifact", fitted, *STATE, code=0)["rules"]
     listed = [
         {tuple(one["where"]): one for one in found["segments"]["segments"]}
         for found in (rule, *once.values())
@@ -325,7 +332,7 @@ def test_a_state_through_an_artifact_and_by_frequency(run: Run, frame: pd.DataFr
 
 
 def test_a_plan_names_rows_for_the_smallest_segment_and_needs_no_label(
-    run: Run, rows: Path, frame: pd.DataFrame, tmp_path: Path
+    run: Run, rows: Path, frame: pd.DataFrame
 ) -> None:
     """Scores and columns settle it; smaller segments are kept out by the option that the note names."""
     requested = ("--max-segment-bias", "0.05", *ON, "-s", "score")
@@ -333,10 +340,9 @@ def test_a_plan_names_rows_for_the_smallest_segment_and_needs_no_label(
     check(report, "plan")
     assert report["measure"] == "segment_bias"
     assert report["partition"] == "15 segments by country, age"
-    unlabelled = tmp_path / "unlabelled.parquet"
+    unlabelled = Path("unlabelled.parquet")
     frame.drop(columns="label").to_parquet(unlabelled)
-    again = run("plan", unlabelled, *requested, "--json").document
-    assert again["rows"] == report["rows"]
+    assert run("plan", unlabelled, *requested, "--json").document["rows"] == report["rows"]
     assert "with verify pass --min-segment-rows" in " ".join(report["notes"])
     fail = run("plan", rows, *requested, "--json", "--error", 0.15).document
     assert (fail["wanted"], fail["pattern"].startswith("only country = ")) == ("fail", True)

@@ -42,9 +42,9 @@ def test_frequencies_are_told_apart_from_lines(run: Run, csv_of: Make) -> None:
     assert "shifted at all" not in said
 
 
-def test_a_report_without_an_interval_is_inspected_in_words(run: Run, csv_of: Make, tmp_path: Path) -> None:
+def test_a_report_without_an_interval_is_inspected_in_words(run: Run, csv_of: Make) -> None:
     """What JSON has as null is no number of Python."""
-    report = tmp_path / "report.json"
+    report = Path("report.json")
     run("measure", csv_of(*ONE), "-m", "brier,auroc", "--json", "-o", report)
     said = run("inspect", report).out
     assert json.loads(report.read_text())["answer"] in said
@@ -53,9 +53,9 @@ def test_a_report_without_an_interval_is_inspected_in_words(run: Run, csv_of: Ma
     assert "None" not in said
 
 
-def test_small_errors_on_average_are_drawn_with_their_digits(run: Run, csv_of: Make, tmp_path: Path) -> None:
+def test_small_errors_on_average_are_drawn_with_their_digits(run: Run, csv_of: Make) -> None:
     """Four decimals would make the error of rare events 0."""
     path = csv_of("score,label", *(f"{k / 1e7},0" for k in range(1, 400)))
-    picture = tmp_path / "rare.svg"
+    picture = Path("rare.svg")
     assert run("plot", path, "--kind", "residual", "-o", picture).code == 0
     assert "-0.000020" in picture.read_text().replace("\u2212", "-")

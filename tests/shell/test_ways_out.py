@@ -51,27 +51,21 @@ def test_conditions_of_sql_are_told_how_to_be_written(text: str, hint: str) -> N
     assert hint in (caught.value.hint or "")
 
 
-def test_what_takes_no_map_by_group_takes_one_group_by_group(run: Run, tmp_path: Path) -> None:
+def test_what_takes_no_map_by_group_takes_one_group_by_group(run: Run) -> None:
     """The hint of an export to ONNX names `--where` in place of `--by`, which works."""
-    by_group, of_one = tmp_path / "g.json", tmp_path / "east.json"
-    assert (
-        run("fit", SAMPLE / "churn_calibration.parquet", *COLUMNS, "--by", "group", "-o", by_group, "-q").code
-        == 0
-    )
-    ended = run("export", by_group, "--to", "onnx", "-o", tmp_path / "g.onnx", code=2)
-    assert "--where 'group==GROUP'" in ended.err
-    assert (
-        run(
-            "fit",
-            SAMPLE / "churn_calibration.parquet",
-            *COLUMNS,
-            "--where",
-            "group==east",
-            "-o",
-            of_one,
-            "-q",
-        ).code
-        == 0
+    by_group, of_one = Path("g.json"), Path("east.json")
+    run("fit", SAMPLE / "churn_calibration.parquet", *COLUMNS, "--by", "group", "-o", by_group, "-q", code=0)
+    assert "--where 'group==GROUP'" in run("export", by_group, "--to", "onnx", "-o", "g.onnx", code=2).err
+    run(
+        "fit",
+        SAMPLE / "churn_calibration.parquet",
+        *COLUMNS,
+        "--where",
+        "group==east",
+        "-o",
+        of_one,
+        "-q",
+        code=0,
     )
     assert run("export", of_one, "--to", "sql").code == 0
 
@@ -146,7 +140,7 @@ def test_spooled_standard_input_leaves_no_file(
     run: Run, words: list[str], code: int, artifact: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever becomes of the command."""
-    content, folder = few_rows(tmp_path).read_bytes(), tmp_path / "spool"
+    content, folder = few_rows(tmp_path).read_bytes(), Path("spool")
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     run(*(artifact if word == "cal.json" else word for word in words), stdin=content, code=code)
@@ -163,7 +157,6 @@ def test_a_signal_while_spooling_leaves_no_file(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     ) as process:
-        assert process.stdin is not None
         process.stdin.write(EVALUATION.read_bytes()[:200_000])
         process.stdin.flush()
         waited_for(lambda: spools(process, tmp_path))
@@ -186,9 +179,9 @@ def test_apply_to_a_full_disk_is_exit_5(run: Run, artifact: Path, tmp_path: Path
         assert ended.returncode == 5
         assert ended.stderr == b"error: standard output cannot be written: no space left on device\n"
         for name in ("full.csv", "full.csv.gz", "full.tsv.zst", "full.parquet"):
-            if not (tmp_path / name).exists():
-                (tmp_path / name).symlink_to("/dev/full")
-            ended_here = run("apply", artifact, "-s", "score", source, "-o", tmp_path / name, code=5)
+            if not Path(name).exists():
+                Path(name).symlink_to("/dev/full")
+            ended_here = run("apply", artifact, "-s", "score", source, "-o", Path(name), code=5)
             assert ended_here.err.endswith(f"{name} cannot be written: no space left on device\n")
 
 
@@ -199,27 +192,23 @@ def test_a_reader_that_left_apply_is_exit_141(artifact: Path, tmp_path: Path) ->
         with subprocess.Popen(
             [*words, str(source)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
-            assert process.stdout is not None
-            assert process.stderr is not None
             process.stdout.close()
             err = process.stderr.read()
         assert (process.returncode, err) == (141, b"")
 
 
 @pytest.mark.parametrize("end", ["\r", "\r\n", "\n\r"])
-def test_apply_reads_the_records_that_measure_reads(
-    run: Run, artifact: Path, tmp_path: Path, end: str
-) -> None:
+def test_apply_reads_the_records_that_measure_reads(run: Run, artifact: Path, end: str) -> None:
     """Old line ends, and a mixture of them: every row gets its own value."""
     lines = [f"{i / 10},{i % 2}" for i in range(10)]
-    (tmp_path / "a.csv").write_bytes(("score,label\r" + end.join(lines)).encode())
-    (tmp_path / "b.csv").write_text("\n".join(["score,label", *lines]))
+    Path("a.csv").write_bytes(("score,label\r" + end.join(lines)).encode())
+    Path("b.csv").write_text("\n".join(["score,label", *lines]))
     for name in "ab":
-        run("apply", artifact, tmp_path / f"{name}.csv", "-o", tmp_path / f"{name}2.csv", code=0)
-    old, new = (tmp_path / f"{name}2.csv" for name in "ab")
+        run("apply", artifact, f"{name}.csv", "-o", f"{name}2.csv", code=0)
+    old, new = (Path(f"{name}2.csv") for name in "ab")
     # Text files are read with any line end; blank lines stay where they were.
     assert [line for line in old.read_text().splitlines() if line] == new.read_text().splitlines()
-    assert old.read_bytes().count(b"\r") == (tmp_path / "a.csv").read_bytes().count(b"\r")
+    assert old.read_bytes().count(b"\r") == Path("a.csv").read_bytes().count(b"\r")
     one, two = (run("measure", path, "-s", "calibrated", "--json").document for path in (old, new))
     assert one.pop("digest") != two.pop("digest")
     one["input"]["files"] = two["input"]["files"]
@@ -229,7 +218,7 @@ def test_apply_reads_the_records_that_measure_reads(
 def test_a_gate_counts_a_file_once(run: Run, csv_of: Make, tmp_path: Path) -> None:
     """The same rows twice would make it surer than it may be; standard input is a file like any."""
     path = csv_of(*GOOD)
-    for again in (path, f"{path}:csv", tmp_path / ".." / tmp_path.name / "p.csv", tmp_path):
+    for again in (path, f"{path}:csv", Path("..") / tmp_path.name / "p.csv", tmp_path):
         for words in (["verify", "--max-ece", "0.9"], ["measure"], ["fit"]):
             ended = run(*words, path, again)
             assert (ended.code, ended.out) == (2, "")

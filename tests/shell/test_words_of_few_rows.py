@@ -41,9 +41,9 @@ def test_notes_of_papers_call_measures_as_their_table_does(run: Run, few: Path) 
     assert "knots: ICI, E50, E90 and Emax." in " ".join(said.split())
 
 
-def test_small_print_of_a_clinical_picture(run: Run, few: Path, tmp_path: Path) -> None:
+def test_small_print_of_a_clinical_picture(run: Run, few: Path) -> None:
     """It names the event, rough intervals, and that something leaves the picture."""
-    path = tmp_path / "few.svg"
+    path = Path("few.svg")
     assert run("plot", few, *NAMED, "--kind", "clinical", "--axis", "linear", "-o", path).code == 0
     said = path.read_text()
     for words in ("with dead = yes", "rows of dead = yes", "is rough:", "leaves the picture"):
