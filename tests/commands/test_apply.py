@@ -167,9 +167,7 @@ def test_bad_input_leaves_no_output(content: str, message: str, hint: str, tmp_p
 def test_damaged_parquet_leaves_no_output() -> None:
     """One line, exit code 3."""
     pq.write_table(
-        pa.table({"score": np.random.default_rng(0).random(50_000)}),
-        "a.parquet",
-        compression="gzip",
+        pa.table({"score": np.random.default_rng(0).random(50_000)}), "a.parquet", compression="gzip"
     )
     content = bytearray(Path("a.parquet").read_bytes())
     content[5000:9000] = b"\x55" * 4000

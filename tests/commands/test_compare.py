@@ -31,8 +31,7 @@ def write(path: Path, rows: int = 400, seed: int = 0) -> Path:
     b = 1 / (1 + ((1 - a) / a) ** 2.5)
     label = rng.random(rows) < a
     return in_csv(
-        path,
-        {"a": a, "b": b, "label": label, "n": rng.integers(0, 4, rows), "w": rng.exponential(size=rows)},
+        path, {"a": a, "b": b, "label": label, "n": rng.integers(0, 4, rows), "w": rng.exponential(size=rows)}
     )
 
 
@@ -120,10 +119,7 @@ def test_two_artifacts_compare_as_their_applied_columns_do() -> None:
 def test_raw_score_is_the_baseline_of_one_artifact() -> None:
     """One score and one artifact: before against after; the overconfident score is repaired."""
     artifact = fitted(
-        write(Path("q.csv"), 2000, seed=1),
-        Path("cal.json"),
-        FitMethod.PLATT,
-        columns=replace(ONE, score="b"),
+        write(Path("q.csv"), 2000, seed=1), Path("cal.json"), FitMethod.PLATT, columns=replace(ONE, score="b")
     )
     path = write(Path("p.csv"), 3000)
     report = compare_files(RowRequest([str(path)], replace(ONE, score="b")), artifacts=[artifact])

@@ -396,8 +396,7 @@ def test_errors_of_models_in_rows_differ_by_the_questions_of_both() -> None:
     options = CompareOptions(names, pairs=True)
     found = compare_files(RowRequest(["rows.csv"], models), options=options)
     both = compare_files(
-        RowRequest(["columns.csv"], Columns("a", "y", others=("b",))),
-        options=CompareOptions(names),
+        RowRequest(["columns.csv"], Columns("a", "y", others=("b",))), options=CompareOptions(names)
     )
     for ranking, alone in zip(found.rankings, both.comparisons, strict=True):
         (pair,) = ranking.pairs or ()

@@ -32,10 +32,7 @@ LEAST, MOST = Relation.AT_LEAST, Relation.AT_MOST
             Rule("ece.upper<=0.1234567890123", M.ECE, Bound.UPPER, MOST, 0.1234567890123),
         ),
         ("ece.value<=0", Rule("ece.value<=0", M.ECE, Bound.VALUE, MOST, 0.0)),
-        (
-            "Accuracy>=0.9",
-            Rule("accuracy.lower>=0.9", ClassMeasure.ACCURACY, Bound.LOWER, LEAST, 0.9),
-        ),
+        ("Accuracy>=0.9", Rule("accuracy.lower>=0.9", ClassMeasure.ACCURACY, Bound.LOWER, LEAST, 0.9)),
         (
             "class-brier<=1.5",
             Rule("class_brier.upper<=1.5", ClassMeasure.CLASS_BRIER, Bound.UPPER, MOST, 1.5),

@@ -21,7 +21,7 @@ from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves.segments import SegmentPoints
-from command_line import in_csv
+from command_line import CHURN, in_csv
 from picture_checks import clashes
 
 ON = Columns("score", "label", on=("country", "age"))
@@ -194,7 +194,7 @@ def test_a_page_has_the_section_and_both_pictures(rows: str, monkeypatch: pytest
         lambda asked: (found := whole(asked)) and replace(found, pictures=found.pictures[-2:]),
     )
     page = Path("report.html")
-    words = ["report", rows, "-s", "score", "-y", "label", "--on", "country,age", "-o", str(page), "-q"]
+    words = ["report", rows, *CHURN, "--on", "country,age", "-o", str(page), "-q"]
     words += ["-m", "brier"]
     assert main([*words, "--max-segment-bias", "0.05"]) == 0
     text = page.read_text(encoding="utf-8")
@@ -203,7 +203,5 @@ def test_a_page_has_the_section_and_both_pictures(rows: str, monkeypatch: pytest
     assert 'id="picture-heatmap"' in text
     assert "Scores are too high for country = BR" in text
     assert "FAIL  bias of the worst segment" in text
-    assert (
-        main(["report", rows, "-s", "score", "-y", "label", "--depth", "3", "-o", str(page), "--force"]) == 2
-    )
+    assert main(["report", rows, *CHURN, "--depth", "3", "-o", str(page), "--force"]) == 2
     assert main(["report", rows, "--rule", "segment_bias<=0.1", "-o", str(page), "--force"]) == 2

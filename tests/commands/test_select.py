@@ -26,7 +26,7 @@ from calibcli.stats.recalibrators.selection import DEFAULT_CANDIDATES, NOTHING_C
 from calibcli.stats.table import ScoreTable, Weighing, merge_all
 from calibcli.stats.table.derived import draw_folds, with_scores
 from calibcli.stats.table.grid import grid_of
-from command_line import Run, in_csv
+from command_line import CHURN, Run, in_csv
 from score_rows import scored_table
 
 R = RecalibratorName
@@ -192,7 +192,7 @@ def test_weights_decide_what_auto_takes() -> None:
 def test_summary_of_weighted_rows_cannot_be_shared_out(run: Run) -> None:
     """It holds no rows: refused, with the way out."""
     path, out = write(Path("p.csv"), 100), Path("s.json")
-    run("measure", path, "-s", "score", "-y", "label", "-w", "w", "--summary-out", out)
+    run("measure", path, *CHURN, "-w", "w", "--summary-out", out)
     with pytest.raises(UsageProblem, match="cannot be shared out to folds") as refused:
         resolved(out, Columns())
     assert "files" in str(refused.value.hint)

@@ -29,6 +29,7 @@ from calibcli.stats.measures import Estimate
 from calibcli.stats.measures.clustered import EXACT
 from calibcli.stats.table.bins import BinnedTable, Partition, binned
 from calibcli.stats.table.grid import Table
+from command_line import CHURN
 
 M = MeasureName
 QUICK = Metrics((M.ECE, M.BIAS, M.BRIER, M.LOG_LOSS), ())
@@ -168,7 +169,7 @@ def test_people_read_slashes_where_keys_have_none(capsys: pytest.CaptureFixture[
     ]
     path = Path("rows.csv")
     path.write_text("\n".join(["score,label,a,b", *lines]))
-    words = [str(path), "-s", "score", "-y", "label", "--by", "a", "--by", "b", "--min-group-rows", "50"]
+    words = [str(path), *CHURN, "--by", "a", "--by", "b", "--min-group-rows", "50"]
     some = ["-m", "ece,brier"]
     for line in (["measure", *words, *some], ["verify", *words, "--max-ece", "0.2"]):
         for how in ([], ["--format", "md"], ["--format", "html"]):

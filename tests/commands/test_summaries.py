@@ -24,10 +24,8 @@ from calibcli.reports.input import InputSummary
 from calibcli.shell.app import main
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.grid import digest, grid_of
-from command_line import Run
+from command_line import CHURN, Run
 from published import check
-
-ASKED = ("-s", "score", "-y", "label")
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +59,7 @@ def refusals(folder: Path) -> Path:
         often = ("-w", "often", "--weights-are", "frequency")
         for place, name, words in ((0, "a", ()), (1, "b", ()), (2, "w", often)):
             rows, kept = f"part{place}.parquet", f"{name}.json"
-            line = ["measure", rows, *ASKED, *words, "--metric", "bias", "-o", f"{name}.txt", "-q"]
+            line = ["measure", rows, *CHURN, *words, "--metric", "bias", "-o", f"{name}.txt", "-q"]
             assert main([*line, "--summary-out", kept]) == 0
     return folder
 
@@ -70,7 +68,7 @@ def summarised(run: Run, parts: list[str], *words: str) -> list[str]:
     """Return a summary of each file."""
     for place, part in enumerate(parts):
         kept = ("--summary-out", f"s{place}.json", "--force", "-q", "--metric", "bias")
-        code, _, err = run("measure", part, *ASKED, *words, *kept)
+        code, _, err = run("measure", part, *CHURN, *words, *kept)
         assert code == 0, err
     return [f"s{place}.json" for place in range(len(parts))]
 
@@ -95,7 +93,7 @@ def test_parts_give_the_reports_of_the_whole(
     run: Run, parts: list[str], how: tuple[str, ...], then: tuple[str, ...]
 ) -> None:
     """Byte for byte, merged first or named together; in memory or on a grid."""
-    whole = run(then[0], *parts, *ASKED, *_once(*how, *then[1:]))
+    whole = run(then[0], *parts, *CHURN, *_once(*how, *then[1:]))
     assert whole[0] == 0, whole[2]
     made = summarised(run, parts, *how)
     code, _, err = run("merge", *made, "-o", "whole.json", "--force")
@@ -119,13 +117,13 @@ def test_a_default_key_gives_way_where_summaries_are_merged(run: Run, parts: lis
 
 def test_an_artifact_goes_over_a_summary_as_over_rows(run: Run, parts: list[str]) -> None:
     """Where scores are exact; a grid is refused, and a fit from a summary is that from rows."""
-    run("fit", parts[2], *ASKED, "-m", "isotonic", "-o", "cal.json", "--force")
+    run("fit", parts[2], *CHURN, "-m", "isotonic", "-o", "cal.json", "--force")
     made = summarised(run, parts[:2])
     words = ("--artifact", "cal.json", "--json", "--metric", "log_loss")
-    whole = run("measure", *parts[:2], *ASKED, *words)
+    whole = run("measure", *parts[:2], *CHURN, *words)
     assert whole[0] == 0
     assert run("measure", *made, *words)[:2] == whole[:2]
-    beside = run("measure", parts[0], *ASKED, *words, "--summary-out", "raw.json")
+    beside = run("measure", parts[0], *CHURN, *words, "--summary-out", "raw.json")
     assert "raw.json holds the scores as they were before --artifact" in json.loads(beside[1])["notes"]
     assert json.loads(Path("raw.json").read_text())["table"] == json.loads(Path(made[0]).read_text())["table"]
     own = summarised(run, parts[2:])
@@ -166,7 +164,7 @@ def test_a_fit_that_cannot_look_at_rows_again_says_that_scores_are_rounded(
     run: Run, parts: list[str], *, parted: bool
 ) -> None:
     """Of files an isotonic fit on a grid is that of the rows; a summary has its cells alone."""
-    rows = summarised(run, parts, "--memory", "4K") if parted else [*parts, *ASKED]
+    rows = summarised(run, parts, "--memory", "4K") if parted else [*parts, *CHURN]
     code, _, err = run("fit", *rows, "--method", "isotonic", "--memory", "4K", "-o", "fit.json", "--force")
     assert code == 0, err
     assert ("scores are rounded" in err) is parted
@@ -177,7 +175,7 @@ def test_pictures_and_inspection_take_a_summary(run: Run, parts: list[str]) -> N
     made = summarised(run, parts)
     assert run("plot", *made, "--kind", "binned", "-o", "one.svg", "--force")[0] == 0
     seen = run("measure", made[0], "--metric", "bias")[1]
-    assert seen == run("measure", parts[0], *ASKED, "--metric", "bias")[1]
+    assert seen == run("measure", parts[0], *CHURN, "--metric", "bias")[1]
     out = run("inspect", made[0])[1]
     assert "400 distinct scores" in out
     assert out.rstrip().endswith("calibcli measure s0.json")
@@ -211,7 +209,7 @@ def test_a_file_in_two_summaries_is_refused(run: Run, parts: list[str]) -> None:
         "format.json": ["rows.feather"],
     }
     for name, files in overlaps.items():
-        words = [*files, *ASKED, "--metric", "bias", "--summary-out", name]
+        words = [*files, *CHURN, "--metric", "bias", "--summary-out", name]
         assert run("measure", *words, "--force")[0] == 0
         code, _, err = run("merge", made[0], name, "-o", "again.json", "--force")
         assert (code, "which would count twice" in err) == (3, True), (name, err)
@@ -249,7 +247,7 @@ def test_files_of_one_name_in_several_summaries_are_said(run: Run, parts: list[s
     kept = Path(parts[0]).read_bytes()
     pq.write_table(pq.read_table(parts[0]).slice(1), parts[0])
     try:
-        assert run("measure", *parts[:2], *ASKED, "--metric", "bias", "--summary-out", "both.json")[0] == 0
+        assert run("measure", *parts[:2], *CHURN, "--metric", "bias", "--summary-out", "both.json")[0] == 0
     finally:
         Path(parts[0]).write_bytes(kept)
     assert run("merge", "both.json", made[1], "-o", "again.json", "--force")[0] == 3
@@ -294,10 +292,10 @@ def test_files_of_one_name_in_several_summaries_are_said(run: Run, parts: list[s
             "w.json was summarised with --weight often, a.json without",
         ),
         (("merge", "a.json", "b.json", "-o", "a.json", "--force"), 5, "a.json"),
-        (("measure", "part0.parquet", *ASKED, "--summary-out", "a.json"), 5, "a.json exists"),
-        (("measure", "part0.parquet", *ASKED, "--summary-out", "x", "-o", "x"), 2, "both name x"),
-        (("measure", "part0.parquet", *ASKED, "--summary-out", "x", "--by", "often"), 2, "without --by"),
-        (("measure", "part0.parquet", *ASKED, "--summary-out", "x", "--limit", "9"), 2, "--limit takes some"),
+        (("measure", "part0.parquet", *CHURN, "--summary-out", "a.json"), 5, "a.json exists"),
+        (("measure", "part0.parquet", *CHURN, "--summary-out", "x", "-o", "x"), 2, "both name x"),
+        (("measure", "part0.parquet", *CHURN, "--summary-out", "x", "--by", "often"), 2, "without --by"),
+        (("measure", "part0.parquet", *CHURN, "--summary-out", "x", "--limit", "9"), 2, "--limit takes some"),
         (("verify", "a.json", "--max-ece", "0.1", "--state", "g.json"), 2, "a.json"),
         (("drift", "a.json", "part1.parquet"), 2, "a.json is a summary of rows, and this command reads rows"),
         (("drift", "part1.parquet", "a.json", "-s", "score"), 2, "and this command reads rows"),
@@ -320,7 +318,7 @@ def test_weights_of_importance_survive_a_summary(run: Run, parts: list[str]) -> 
     (made,) = summarised(run, parts[:1], *words)
     assert (
         run("measure", made, "--metric", "brier", "--json")[1]
-        == run("measure", parts[0], *ASKED, *words, "--json")[1]
+        == run("measure", parts[0], *CHURN, *words, "--json")[1]
     )
 
 

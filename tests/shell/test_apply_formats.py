@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.names import DataFormat
-from command_line import SAMPLE, Run, in_csv
+from command_line import CHURN, SAMPLE, Run, in_csv
 
 ROWS = 300
 FORMATS = [*DataFormat]
@@ -211,16 +211,7 @@ def test_a_note_says_what_another_format_changes(run: Run, artifact: Path, tmp_p
         assert words is None or words in ended.err, ended
         assert ended.err.count("written as text") + ended.err.count("types") <= (words is not None)
         alone = run(
-            "apply",
-            artifact,
-            f"in.{start}",
-            "-s",
-            "score",
-            "-o",
-            output,
-            "--force",
-            "--keep",
-            "none",
+            "apply", artifact, f"in.{start}", "-s", "score", "-o", output, "--force", "--keep", "none"
         )
         assert "note:" not in alone.err
 
@@ -424,10 +415,9 @@ def test_text_that_comes_out_in_another_encoding_is_noted(run: Run, encoding: st
     output.read_text(encoding="utf-8" if said else encoding)
 
 
-COLUMNS = ("-s", "score", "-y", "label")
-GATE = ("verify", "rows.csv", *COLUMNS, "--max-ece", "0.9")
+GATE = ("verify", "rows.csv", *CHURN, "--max-ece", "0.9")
 OF_REPORTS = {
-    "measure": ("measure", "rows.csv", *COLUMNS, "--metric", "bias"),
+    "measure": ("measure", "rows.csv", *CHURN, "--metric", "bias"),
     "verify": GATE,
     "compare": ("compare", "rows.csv", "-s", "score", "-s", "other", "-y", "label", "--metric", "brier"),
     "plan": ("plan", "--max-ece", "0.5", "--like", "rows.csv", "-s", "score"),
@@ -439,7 +429,7 @@ def place(run: Run, tmp_path: Path) -> Path:
     """Stand in a folder with rows and a map."""
     n = np.arange(120)
     in_csv("rows.csv", {"score": n / 128, "other": n / 130, "label": n % 3 == 0})
-    assert run("fit", "rows.csv", *COLUMNS, "--method", "platt", "-o", "cal.json", "-q").code == 0
+    assert run("fit", "rows.csv", *CHURN, "--method", "platt", "-o", "cal.json", "-q").code == 0
     return tmp_path
 
 
@@ -478,15 +468,15 @@ def test_a_report_has_the_format_that_its_name_promises(run: Run, place: Path, c
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("fit", "rows.csv", *COLUMNS, "-o", "x.csv"), "csv, and an artifact is JSON"),
-        (("fit", "rows.csv", *COLUMNS, "-o", "x.pkl"), "pickle, and an artifact is JSON"),
+        (("fit", "rows.csv", *CHURN, "-o", "x.csv"), "csv, and an artifact is JSON"),
+        (("fit", "rows.csv", *CHURN, "-o", "x.pkl"), "pickle, and an artifact is JSON"),
         (("apply", "cal.json", "rows.csv", "-o", "x.xlsx"), "Excel, and rows are written as csv"),
         (("apply", "cal.json", "rows.csv", "-o", "x.json"), "json, and rows are written as csv"),
         (("apply", "cal.json", "rows.csv", "-o", "x.csv.zip"), "zip, and rows are written as csv"),
         (("export", "cal.json", "--to", "python", "-o", "x.sql"), "sql, and --to says python"),
         (("export", "cal.json", "--to", "sql", "-o", "x.onnx"), "onnx, and --to says sql"),
         (("export", "cal.json", "--to", "sklearn", "-o", "x.json"), "json, and --to says sklearn"),
-        (("measure", "rows.csv", *COLUMNS, "--summary-out", "x.csv"), "csv, and a summary is JSON"),
+        (("measure", "rows.csv", *CHURN, "--summary-out", "x.csv"), "csv, and a summary is JSON"),
         (("merge", "a.json", "b.json", "-o", "x.md"), "md, and states and summaries are JSON"),
         ((*GATE, "--report", "junit=x.json"), "json, and the report is junit"),
         ((*GATE, "--report", "openmetrics=x.json"), "json, and the report is openmetrics"),

@@ -14,7 +14,7 @@ from calibcli.names import DocumentKind
 from calibcli.shell.app import main
 from class_files import write_zoo
 from class_rows import drawn_rows
-from command_line import Run, in_csv
+from command_line import CHURN, Run, in_csv
 from published import check, validator
 
 NAMES = ("ant", "bee", "cat")
@@ -118,7 +118,7 @@ def test_the_map_says_which_columns_are_its_classes(run: Run, zoo: Path) -> None
     assert requested.document["rules"] == named.document["rules"]
     assert run("measure", zoo, *through).code == 0
     assert run("plan", "--artifact", cal, "--max-ece", "0.02").code == 0
-    lacking = run("verify", zoo, "-s", "score", "-y", "label", "--max-ece", "0.02")
+    lacking = run("verify", zoo, *CHURN, "--max-ece", "0.02")
     assert (lacking.code, "several classes with --probs 'p_*'" in lacking.err) == (3, True)
 
 

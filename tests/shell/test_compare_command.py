@@ -84,11 +84,7 @@ def test_auto_prints_and_records_its_choice(run: Run) -> None:
     assert "chosen" in ended.err
     selection = json.loads(out.read_text())["fit"]["selection"]
     assert [one["method"] for one in selection["results"]] == ["raw", "platt", "histogram"]
-    assert (selection["folds"], selection["grouped_by"], selection["rule"]) == (
-        4,
-        "id",
-        "one standard error",
-    )
+    assert (selection["folds"], selection["grouped_by"], selection["rule"]) == (4, "id", "one standard error")
     check(json.loads(out.read_text()), "artifact")
     assert run("measure", EVALUATION, *CHURN, "--artifact", out, "--metric", "brier").code == 0
 
@@ -119,7 +115,7 @@ def test_constant_map_has_one_output(run: Run, csv_of: Make) -> None:
     """Summary and inspect count what comes out, not knots or bins."""
     path = csv_of("score,label", "0.1,1", "0.2,1", "0.8,0", "0.9,0")
     cal = Path("flat.json")
-    done = run("fit", path, "-s", "score", "-y", "label", "-m", "isotonic", "-o", cal)
+    done = run("fit", path, *CHURN, "-m", "isotonic", "-o", cal)
     assert "1 distinct value" in done.err
     facts = run("inspect", cal).out
     assert "1 value" in facts
@@ -156,7 +152,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_auto_leaves_calibrated_scores_as_they_are(run: Run, rows: Path, requested: tuple[str, ...]) -> None:
     """The answer comes right after the title, the raw scores stand in the table as what was chosen."""
-    ended = run("fit", rows, "-s", "score", "-y", "label", "-m", "auto", *FEW, *requested)
+    ended = run("fit", rows, *CHURN, "-m", "auto", *FEW, *requested)
     assert ended.err.splitlines()[:2] == ["fitted identity, written to standard output", SAID]
     assert ended.err.count("nothing was changed") == 1
     assert "chosen: identity" in ended.err
@@ -171,11 +167,11 @@ def test_auto_leaves_calibrated_scores_as_they_are(run: Run, rows: Path, request
 def test_identity_is_an_artifact_like_any_other(run: Run, rows: Path) -> None:
     """`apply` writes the score, `measure` finds the numbers of the raw score, `plot` draws the diagonal."""
     fitted, out = Path("cal.json"), Path("out.csv")
-    assert run("fit", rows, "-s", "score", "-y", "label", "-m", "identity", "-o", fitted).code == 0
+    assert run("fit", rows, *CHURN, "-m", "identity", "-o", fitted).code == 0
     assert run("apply", fitted, rows, "-o", out).code == 0
     columns = list(zip(*(line.split(",") for line in out.read_text().splitlines()), strict=True))
     assert [float(one) for one in columns[-1][1:]] == [float(one) for one in columns[0][1:]]
-    words = ("measure", rows, "-s", "score", "-y", "label", "--metric", "ece", "--format", "json")
+    words = ("measure", rows, *CHURN, "--metric", "ece", "--format", "json")
     raw, through = (run(*words, *more).document for more in ((), ("--artifact", fitted)))
     assert through["measures"] == raw["measures"]
     assert "identity map" in run("plot", "--kind", "map", fitted, "-o", "map.svg").err
@@ -228,7 +224,7 @@ def with_ends(run: Run, rows: Path) -> dict[str, object]:
 
 def test_maps_with_ends_are_not_left_out_of_a_group(run: Run, rows: Path) -> None:
     """Every row gets both ends, so that no group keeps its raw scores."""
-    words = ("fit", rows, "-s", "score", "-y", "label", "-m", "auto", "--candidate", "venn-abers")
+    words = ("fit", rows, *CHURN, "-m", "auto", "--candidate", "venn-abers")
     document = run(*words, "--by", "g").document
     assert {one["method"] for one in (document["pooled"], *document["members"].values())} == {"venn-abers"}
     assert SAID in run(*words).err
@@ -294,20 +290,7 @@ def test_models_are_matched_by_several_columns(run: Run) -> None:
         "error: column 'task' is named twice with --id"
     )
     assert run(*words, "--id", "task,c", code=3).err.startswith(f"error: {path}: there is no column 'c'")
-    state = (
-        "verify",
-        path,
-        "-s",
-        "s",
-        "-y",
-        "y",
-        "--max-ece",
-        ".5",
-        "--state",
-        "g",
-        "--id",
-        "task,item",
-    )
+    state = ("verify", path, "-s", "s", "-y", "y", "--max-ece", ".5", "--state", "g", "--id", "task,item")
     assert "a state tells rows apart by one column" in run(*state, code=2).err
 
 

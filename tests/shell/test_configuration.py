@@ -14,7 +14,7 @@ import pytest
 from calibcli.shell.commands import COMMANDS
 from calibcli.shell.configuration import environment_settings
 from calibcli.shell.door import column_names, metric_names, options_of
-from command_line import Ran, Run
+from command_line import CHURN, Ran, Run
 
 
 @pytest.fixture
@@ -162,9 +162,9 @@ def test_format_on_the_line_beats_json_in_a_file(run: Run, home: Path, thousand:
 def test_a_limit_of_the_machine_stops_no_command(run: Run, home: Path, thousand: Path) -> None:
     """Workers and memory for every command, also for those that have one file to write or no rows to read."""
     (home / "calibcli.toml").write_text('jobs = 2\nmemory = "64MiB"\n')
-    assert run("fit", thousand, "-s", "score", "-y", "label", "-o", "cal.json").code == 0
+    assert run("fit", thousand, *CHURN, "-o", "cal.json").code == 0
     assert run("apply", "cal.json", thousand, "-o", "out.csv").code == 0
-    assert run("measure", thousand, "-s", "score", "-y", "label", "--json", "-o", "report.json").code == 0
+    assert run("measure", thousand, *CHURN, "--json", "-o", "report.json").code == 0
     assert run("plot", "report.json", "-o", "report.png").code == 0
 
 
@@ -381,7 +381,7 @@ def test_a_default_yields_where_it_has_no_effect(
     run: Run, home: Path, thousand: Path, text: str, words: list[str]
 ) -> None:
     """What is refused where it is typed is passed over where it comes from a file."""
-    line = [words[0], thousand, "-s", "score", "-y", "label", *words[1:]]
+    line = [words[0], thousand, *CHURN, *words[1:]]
     (home / "calibcli.toml").write_text(text)
     ended = run(*line, code=0)
     assert ended.out == run(*line, "--isolated").out

@@ -342,16 +342,7 @@ def test_values_of_further_columns_have_the_order_asked_for(run: Run) -> None:
             {"grade": grade, "pd": [scale[one] for one in grade], "age": rng.normal(40, 9, 1_000)}
         )
         frame.to_csv(f"{name}.csv", index=False)
-    line = (
-        "drift",
-        "old.csv",
-        "new.csv",
-        "-s",
-        "pd",
-        "--on",
-        "grade,age",
-        "--json",
-    )
+    line = ("drift", "old.csv", "new.csv", "-s", "pd", "--on", "grade,age", "--json")
 
     def levels(*words: str) -> tuple[list[str], list[str], list[float]]:
         _, grade, age = run(*line, *words).document["columns"]

@@ -20,10 +20,9 @@ from calibcli.documents.state import from_dict
 from calibcli.documents.summary import TableDocument
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.options.rows import DocumentInMemory
-from command_line import Run
+from command_line import CHURN, Run
 from mutations import edits
 
-COLUMNS = ("-s", "score", "-y", "label")
 ROWS = "a.csv -s score -y label"
 # Documents of the folder, by what writes them.
 MADE = f"""
@@ -202,7 +201,7 @@ def test_a_document_made_to_look_older_holds_what_older_ones_had_not(folder: Pat
 def test_documents_of_version_1_are_read_with_a_note(run: Run, folder: Path) -> None:
     """In the report, in every format, or on stderr."""
     frozen = Path(__file__).parents[1] / "documents" / "frozen" / "platt.json"
-    rows = [str(folder / "a.csv"), *COLUMNS]
+    rows = [str(folder / "a.csv"), *CHURN]
     report = json.loads((folder / "report.json").read_text())
     del report["digest"]
     old = Path("old.json")
@@ -211,16 +210,7 @@ def test_documents_of_version_1_are_read_with_a_note(run: Run, folder: Path) -> 
         ["apply", frozen, folder / "a.csv", "-o", "out.csv"],
         ["measure", *rows, "--artifact", frozen, "--json"],
         ["measure", *rows, "--artifact", frozen, "--format", "md"],
-        [
-            "verify",
-            *rows,
-            "--artifact",
-            frozen,
-            "--max-ece",
-            "0.3",
-            "--report",
-            "junit=j.xml",
-        ],
+        ["verify", *rows, "--artifact", frozen, "--max-ece", "0.3", "--report", "junit=j.xml"],
         ["verify", *rows, "--baseline", old, "--max-regression", "0.5"],
         ["compare", *rows, "--artifact", frozen],
         ["export", frozen, "--to", "sql", "-o", "out.sql"],
@@ -273,7 +263,7 @@ def test_a_signed_state_is_read_with_its_key_alone(
     old.write_text("the old key, which is long\n")
     new.write_text("the new key, which is longer\nthe old key, which is long\n")
     ask = ["--max-ece", "0.1", "--state", gate]
-    rows = [folder / "a.csv", *COLUMNS]
+    rows = [folder / "a.csv", *CHURN]
     assert run("verify", *rows, *ask, "--state-key-file", old).code == 4
     assert '"hmac-sha256:' in gate.read_text()
     for words in (
@@ -291,7 +281,7 @@ def test_a_signed_state_is_read_with_its_key_alone(
     # Another key, and the new one above the old one.
     monkeypatch.setenv("CALIBCLI_STATE_KEY", "some other key of more than sixteen")
     assert "signed with another key" in run("verify", *ask, code=3).err
-    assert run("verify", folder / "b.csv", *COLUMNS, *ask, "--state-key-file", new).code in (0, 4)
+    assert run("verify", folder / "b.csv", *CHURN, *ask, "--state-key-file", new).code in (0, 4)
     monkeypatch.setenv("CALIBCLI_STATE_KEY", new.read_text().splitlines()[0])
     ended = run("verify", *ask, "--json")
     assert ended.code in (0, 4), ended.err
@@ -300,7 +290,7 @@ def test_a_signed_state_is_read_with_its_key_alone(
     plain = Path("plain.json")
     plain.write_text((folder / "gate.json").read_text())
     assert "is not signed with a key" in run("inspect", plain, code=3).err
-    taken = run("verify", folder / "b.csv", *COLUMNS, "--max-ece", "0.1", "--state", plain, "--allow-edited")
+    taken = run("verify", folder / "b.csv", *CHURN, "--max-ece", "0.1", "--state", plain, "--allow-edited")
     assert taken.code in (0, 4), taken.err
     assert "is not signed with a key" in run("inspect", plain).out
     # So it is without new rows, and a key that is lost is left behind in the same way.
@@ -338,7 +328,7 @@ def test_the_key_of_a_state_may_come_through_a_pipe(run: Run, folder: Path) -> N
 
     for name in ("a.csv", "b.csv"):
         outlet, path = piped()
-        words = [folder / name, *COLUMNS, "--max-ece", "0.1", "--state", gate, "--state-key-file", path]
+        words = [folder / name, *CHURN, "--max-ece", "0.1", "--state", gate, "--state-key-file", path]
         ended = run("verify", *words)
         assert ended.code in (0, 4), ended.err
         os.close(outlet)

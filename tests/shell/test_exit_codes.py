@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Make, Ran, Run
+from command_line import CHURN, Make, Ran, Run
 
 VERIFY = [sys.executable, "-m", "calibcli", "verify"]
 
@@ -27,7 +27,7 @@ VERIFY = [sys.executable, "-m", "calibcli", "verify"]
 )
 def test_verdicts_are_0_1_and_4(run: Run, thousand: Path, words: list[str], code: int, said: str) -> None:
     """The verdict is on standard output, and nothing is an error."""
-    ended = run("verify", thousand, "-s", "score", "-y", "label", *words, code=code)
+    ended = run("verify", thousand, *CHURN, *words, code=code)
     assert said in ended.out
     assert ended.err == ""
 

@@ -20,10 +20,9 @@ from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators import fit_recalibrator
 from calibcli.stats.table import ScoreTable, Weighing
 from calibcli.stats.table.derived import with_scores
-from command_line import Run, in_csv
+from command_line import CHURN, Run, in_csv
 from published import check
 
-ASKED = ["-s", "score", "-y", "label"]
 HEAD = "score,label,country\n"
 
 
@@ -49,7 +48,7 @@ def rows() -> Path:
 def fitted(run: Run, rows: Path) -> Path:
     """Return the artifact of a fit by country."""
     path = rows.with_name("by.json")
-    run("fit", rows, *ASKED, "--by", "country", "-o", path, code=0)
+    run("fit", rows, *CHURN, "--by", "country", "-o", path, code=0)
     return path
 
 
@@ -64,7 +63,7 @@ def applied(run: Run, artifact: Path, file: Path, *words: object) -> list[float]
 def test_each_group_gets_the_map_of_its_rows_alone(run: Run, rows: Path, method: str) -> None:
     """Bit for bit that of a file of them; small groups get the map of all."""
     by = rows.with_name("by.json")
-    run("fit", rows, *ASKED, "--by", "country", "--method", method, "-o", by)
+    run("fit", rows, *CHURN, "--by", "country", "--method", method, "-o", by)
     document = json.loads(by.read_text())
     check(document, "artifact")
     assert document["by"] == "country"
@@ -74,11 +73,11 @@ def test_each_group_gets_the_map_of_its_rows_alone(run: Run, rows: Path, method:
     }
     for country in ("DE", "US"):
         alone = rows.with_name("alone.json")
-        run("fit", rows.with_name(f"{country}.csv"), *ASKED, "-m", method, "-o", alone, "--force")
+        run("fit", rows.with_name(f"{country}.csv"), *CHURN, "-m", method, "-o", alone, "--force")
         assert document["members"][country]["parameters"] == json.loads(alone.read_text())["parameters"]
         file = rows.with_name(f"{country}.csv")
         assert applied(run, by, file) == applied(run, alone, file)
-    run("fit", rows, *ASKED, "-m", method, "-o", rows.with_name("whole.json"))
+    run("fit", rows, *CHURN, "-m", method, "-o", rows.with_name("whole.json"))
     whole = json.loads(rows.with_name("whole.json").read_text())
     del whole["digest"]
     assert document["pooled"] == whole
@@ -89,7 +88,7 @@ def test_each_group_gets_the_map_of_its_rows_alone(run: Run, rows: Path, method:
 
 def test_the_report_names_every_group(run: Run, rows: Path) -> None:
     """With its rows, its losses, and whose map it has."""
-    ended = run("fit", rows, *ASKED, "--by", "country", "-o", rows.with_name("r.json"))
+    ended = run("fit", rows, *CHURN, "--by", "country", "-o", rows.with_name("r.json"))
     lines = [" ".join(line.split()) for line in ended.err.splitlines()]
     assert any(line.startswith("DE 700 ") and line.endswith("its own") for line in lines)
     assert "LU 10 that of all rows: fewer than 100 rows" in lines
@@ -104,9 +103,9 @@ def test_what_a_fit_says_is_of_the_map_that_each_row_gets(run: Run, rows: Path, 
     """Its loss, its outputs and the rows that it is sure of: the map of all rows has others."""
     by = rows.with_name("by.json")
     bins = ("--bins", "4") if method == "histogram" else ()
-    ended = run("fit", rows, *ASKED, "--by", "country", "--method", method, *bins, "-o", by, code=0)
+    ended = run("fit", rows, *CHURN, "--by", "country", "--method", method, *bins, "-o", by, code=0)
     before, after = (
-        run("measure", rows, *ASKED, *more, "-m", "log_loss", "--json").document["measures"]["log_loss"]
+        run("measure", rows, *CHURN, *more, "-m", "log_loss", "--json").document["measures"]["log_loss"]
         for more in ((), ("--artifact", by))
     )
     assert f"falls from {before['value']:.4f} to {after['value']:.4f} on the fit rows" in ended.err
@@ -122,18 +121,18 @@ def test_measure_and_verify_take_the_map_of_each_row(run: Run, rows: Path, fitte
     assert run("apply", fitted, rows, "-s", "score", "-o", output).code == 0
     written = pq.read_table(output).column("calibrated").to_pylist()
     seen = run("measure", output, "-s", "calibrated", "-y", "label", "--json", "--by", "country").out
-    through = run("measure", rows, *ASKED, "--artifact", fitted, "--json", "--by", "country").out
+    through = run("measure", rows, *CHURN, "--artifact", fitted, "--json", "--by", "country").out
     for key in ("measures", "curve"):
         assert json.loads(through)[key] == json.loads(seen)[key]
         assert (
             json.loads(through)["slices"]["country=DE"][key] == json.loads(seen)["slices"]["country=DE"][key]
         )
     assert len(written) == 1_200
-    assert "fit" in run("verify", rows, *ASKED, "--artifact", fitted, "--max-ece", "0.2", code=3).err
+    assert "fit" in run("verify", rows, *CHURN, "--artifact", fitted, "--max-ece", "0.2", code=3).err
     run(
-        "verify", rows.with_name("DE.csv"), *ASKED, "--artifact", fitted, "--max-ece", "0.3", "--json", code=0
+        "verify", rows.with_name("DE.csv"), *CHURN, "--artifact", fitted, "--max-ece", "0.3", "--json", code=0
     )
-    run("plot", rows.with_name("DE.csv"), *ASKED, "--artifact", fitted, "--terminal", code=0)
+    run("plot", rows.with_name("DE.csv"), *CHURN, "--artifact", fitted, "--terminal", code=0)
 
 
 @pytest.mark.parametrize("command", ["measure", "verify", "apply"])
@@ -144,7 +143,7 @@ def test_groups_that_the_fit_has_not_seen_are_counted_and_refused(
     strange = rows.with_name("strange.csv")
     text = rows.read_text() + "0.5,1,FR\n0.4,0,IT\n0.6,1,FR\n"
     strange.write_text(text)
-    words = [command, strange, *ASKED, "--artifact", fitted]
+    words = [command, strange, *CHURN, "--artifact", fitted]
     if command == "verify":
         words += ["--max-ece", "0.3"]
     if command == "apply":
@@ -160,7 +159,7 @@ def test_groups_that_the_fit_has_not_seen_are_counted_and_refused(
 def test_groups_are_named_whatever_their_column_is_called(run: Run, rows: Path, column: str) -> None:
     """A column of the table had the same title, and the table named no group."""
     rows.write_text(rows.read_text().replace("country", column, 1))
-    ended = run("fit", rows, *ASKED, "--by", column, "-o", rows.with_name("by.json"), code=0)
+    ended = run("fit", rows, *CHURN, "--by", column, "-o", rows.with_name("by.json"), code=0)
     assert "\nDE  " in ended.out + ended.err
     assert "its own" in ended.out + ended.err
 
@@ -172,7 +171,7 @@ def test_what_is_to_be_read_of_the_map_of_a_group_is_said(run: Run) -> None:
     group = rng.choice(["a", "b", "c"], score.size, p=[0.5, 0.35, 0.15])
     label = rng.random(score.size) < np.where(group == "c", 0.6 - 0.5 * score, score)
     path = in_csv("rows.csv", {"score": score, "label": label.astype(int), "country": group})
-    ended = run("fit", path, *ASKED, "--by", "country", "-m", "platt", "-o", "map.json")
+    ended = run("fit", path, *CHURN, "--by", "country", "-m", "platt", "-o", "map.json")
     assert "country = c: The slope is negative: a higher score gets a lower probability." in ended.err
     assert ended.err.count("note: ") == 1
 
@@ -180,7 +179,7 @@ def test_what_is_to_be_read_of_the_map_of_a_group_is_said(run: Run) -> None:
 def test_auto_chooses_one_repair_for_all_groups(run: Run, rows: Path) -> None:
     """By all rows, which need none here although every group does; members then have that repair."""
     ended = run(
-        "fit", rows, *ASKED, "--by", "country", "-m", "auto", "--candidate", "platt", "--candidate", "beta"
+        "fit", rows, *CHURN, "--by", "country", "-m", "auto", "--candidate", "platt", "--candidate", "beta"
     )
     assert "if several are of one person or day, these losses are too low for others." in ended.err
     document = ended.document
@@ -200,7 +199,7 @@ def test_auto_fits_no_curve_to_a_group_of_few_events(run: Run) -> None:
     for rate in (score**2, np.where(few, 0.3 * score, score), np.where(few, 0.8 * score, score**2)):
         rows = {"score": score, "label": (drawn < rate).astype(int), "country": group}
         path = in_csv("rows.csv", rows)
-        found.append(run("fit", path, *ASKED, "--by", "country", "-m", "auto").document)
+        found.append(run("fit", path, *CHURN, "--by", "country", "-m", "auto").document)
     bent, calibrated, apart = found
     assert bent["pooled"]["method"] == "quadratic"
     assert bent["shared"]["few"]["reason"] == "fewer than 30 rows of the rarer label"
@@ -391,7 +390,7 @@ def test_groups_may_stand_in_the_path(run: Run, fitted: Path, kind: str) -> None
         pa_csv.write_csv(table, "bare.csv")
         words = ["apply", fitted, "bare.csv", "--keep", "score", "--name", "x", "--unseen"]
         assert "there is no column 'country'" in run(*words, "pooled", "-o", folder / f"a.{kind}").err
-        run("fit", "bare.csv", *ASKED, "--force", "-o", "plain.json", code=0)
+        run("fit", "bare.csv", *CHURN, "--force", "-o", "plain.json", code=0)
         run("apply", "plain.json", "bare.csv", "--name", "plain", "-o", folder / f"a.{kind}", code=0)
         run("apply", fitted, "hive", "-s", "score", "--out-dir", "out", "--to", "csv", "--force", code=0)
         out = Path("out", folder.name, "a.csv").read_text().splitlines()[1:]
@@ -411,8 +410,8 @@ def test_rows_of_new_groups_that_took_the_map_of_all_are_counted(
     words = {
         "apply": ["apply", fitted, new[0], "-s", "score", "-o", rows.with_name("o.csv")],
         "folder": ["apply", fitted, *new, "-s", "score", "--out-dir", rows.with_name("o")],
-        "measure": ["measure", *new, *ASKED, "--artifact", fitted, "--format", "csv", "--metric", "bias"],
-        "verify": ["verify", new[0], *ASKED, "--artifact", fitted, "--max-ece", "0.3", "-o", "-"],
+        "measure": ["measure", *new, *CHURN, "--artifact", fitted, "--format", "csv", "--metric", "bias"],
+        "verify": ["verify", new[0], *CHURN, "--artifact", fitted, "--max-ece", "0.3", "-o", "-"],
     }[command]
     ended = run(*words, "--unseen", "pooled", *(["--allow-fit-rows"] if command == "verify" else []))
     assert ended.code in (0, 1, 4), ended.err
@@ -426,7 +425,7 @@ def test_rows_of_new_groups_that_took_the_map_of_all_are_counted(
 def test_a_group_called_like_missing_ones_is_counted_with_them(run: Run, rows: Path) -> None:
     """Both kinds of rows, though they have one name."""
     alone, strange = rows.with_name("alone.json"), rows.with_name("strange.csv")
-    run("fit", rows, *ASKED, "--by", "country", "--where", "country==DE", "-o", alone)
+    run("fit", rows, *CHURN, "--by", "country", "--where", "country==DE", "-o", alone)
     strange.write_text(HEAD + "0.5,1,(missing)\n0.4,0,(missing)\n0.6,1,\n")
     ended = run("apply", alone, strange, "-s", "score", "--unseen", "pooled", "-o", rows.with_name("o.csv"))
     assert "note: 3 rows of 1 group that the fit has not seen ('(missing)')" in ended.err
@@ -437,7 +436,7 @@ def test_missing_groups_of_csv_get_their_map_in_every_format(run: Run, rows: Pat
     """`NA` is no group to the fit, and none to apply, whatever it writes; there it stays text."""
     rows.write_text(rows.read_text().replace(",LU\n", ",NA\n"))
     cal, found = rows.with_name("cal.json"), []
-    run("fit", rows, *ASKED, *kind, "-o", cal, code=0)
+    run("fit", rows, *CHURN, *kind, "-o", cal, code=0)
     found.append(np.array(applied(run, cal, rows)))
     for ending in ("parquet", "arrow"):
         output = rows.with_name(f"applied.{ending}")

@@ -8,12 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import calibcli
-from command_line import SAMPLE, Run
+from command_line import CHURN, SAMPLE, Run
 from published import check
 
 LOANS = SAMPLE / "loans_calibration.parquet"
 FRESH = SAMPLE / "loans_evaluation.parquet"
-WORDS = ("-s", "score", "-y", "label")
 FIT = ("--method", "segments", "--on", "country,device,age")
 
 
@@ -31,20 +30,20 @@ def test_same_rows_give_the_same_bytes(run: Run, artifact: Path) -> None:
     """CSV in another order gives the artifact of Parquet, byte for byte, by any number of workers."""
     frame = pq.read_table(LOANS).to_pandas()
     frame.sample(frac=1.0, random_state=1).to_csv("rows.csv", index=False)
-    ended = run("fit", "rows.csv", *WORDS, *FIT, "--jobs", "2", code=0)
+    ended = run("fit", "rows.csv", *CHURN, *FIT, "--jobs", "2", code=0)
     assert ended.out == artifact.read_text()
     check(ended.document, "artifact")
 
 
 def test_repair_is_better_on_other_rows(run: Run, artifact: Path) -> None:
     """The loss falls beyond its standard error, and no segment stands out any more."""
-    found = run("compare", FRESH, *WORDS, "--artifact", artifact, "--metric", "log_loss", "--json").document[
+    found = run("compare", FRESH, *CHURN, "--artifact", artifact, "--metric", "log_loss", "--json").document[
         "measures"
     ]["log_loss"]
     assert found["difference"]["value"] < 0.0
-    after = run("segments", FRESH, *WORDS, *FIT[2:], "--artifact", artifact)
+    after = run("segments", FRESH, *CHURN, *FIT[2:], "--artifact", artifact)
     assert after.out.startswith("No segment stands out")
-    run("verify", FRESH, *WORDS, "--artifact", artifact, "--max-ece", "0.05", code=0)
+    run("verify", FRESH, *CHURN, "--artifact", artifact, "--max-ece", "0.05", code=0)
 
 
 def test_every_door_gives_the_same_probabilities(run: Run, artifact: Path) -> None:
@@ -60,7 +59,7 @@ def test_every_door_gives_the_same_probabilities(run: Run, artifact: Path) -> No
         shuffled["score"].to_numpy(), on={name: shuffled[name] for name in ("country", "device", "age")}
     )
     assert np.array_equal(beside, written.loc[shuffled.index, "calibrated"])
-    through = run("measure", FRESH, *WORDS, "--artifact", artifact, "--metric", "log_loss", "--json").document
+    through = run("measure", FRESH, *CHURN, "--artifact", artifact, "--metric", "log_loss", "--json").document
     own = run("measure", out, "-s", "calibrated", "-y", "label", "--metric", "log_loss", "--json").document
     assert through["measures"]["log_loss"] == own["measures"]["log_loss"]
 
@@ -108,16 +107,16 @@ def test_frequencies_count_as_rows(run: Run) -> None:
     frame.to_csv("once.csv", index=False)
     pd.concat([frame, frame[1::2]]).to_csv("twice.csv", index=False)
     on = ("--method", "segments", "--on", "country")
-    once = run("fit", "once.csv", *WORDS, *on, "-w", "times", "--weights-are", "frequency")
-    assert once.out == run("fit", "twice.csv", *WORDS, *on).out
+    once = run("fit", "once.csv", *CHURN, *on, "-w", "times", "--weights-are", "frequency")
+    assert once.out == run("fit", "twice.csv", *CHURN, *on).out
 
 
 def test_past_the_memory_scores_are_kept_to_cells(run: Run) -> None:
     """Where rows take more cells than are allowed, logits are kept to an eighth: little changes."""
     words = ("--method", "segments", "--on", "country,device")
-    coarse = run("fit", LOANS, *WORDS, *words, "--memory", "100KiB", code=0)
+    coarse = run("fit", LOANS, *CHURN, *words, "--memory", "100KiB", code=0)
     assert "logits of scores are rounded to 0.125" in coarse.err
-    exact = run("fit", LOANS, *WORDS, *words)
+    exact = run("fit", LOANS, *CHURN, *words)
     losses = [one.document["fit"]["loss_after"] for one in (coarse, exact)]
     assert losses[0] == pytest.approx(losses[1], abs=2e-4)
 
@@ -128,17 +127,7 @@ def test_idle_columns_change_nothing(run: Run) -> None:
     frame = pd.DataFrame({"score": rng.beta(1.0, 2.0, 4_000), "country": rng.choice(["a", "b"], 4_000)})
     frame["label"] = (rng.random(4_000) < frame["score"]).astype(int)
     frame.to_csv("rows.csv", index=False)
-    ended = run(
-        "fit",
-        "rows.csv",
-        *WORDS,
-        "--method",
-        "segments",
-        "--on",
-        "country",
-        "-o",
-        "cal.json",
-    )
+    ended = run("fit", "rows.csv", *CHURN, "--method", "segments", "--on", "country", "-o", "cal.json")
     assert "as good as any repair" in ended.err
     assert "if several are of one person or day, these losses are too low for others." in ended.err
     after = calibcli.loadPath("cal.json").predict(frame["score"].to_numpy(), on=frame)

@@ -190,11 +190,7 @@ def test_columns_of_classes_are_found_as_in_the_fit(run: Run) -> None:
         query = run("export", artifact, "--to", "sql")
         assert query.out == run("export", artifact, "--to", "sql", *words[:2]).out
         assert f"read from {'q_a, q_b, q_c' if name == 'q' else 'first, second, third'}" in query.err
-    assert json.loads(Path("named.json").read_text())["input"]["columns"] == [
-        "first",
-        "second",
-        "third",
-    ]
+    assert json.loads(Path("named.json").read_text())["input"]["columns"] == ["first", "second", "third"]
 
 
 def test_a_label_of_the_fit_that_no_row_has_is_said_to_be_of_the_fit(run: Run) -> None:

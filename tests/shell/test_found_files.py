@@ -23,7 +23,7 @@ from calibcli.data.fragments import list_fragments
 from calibcli.data.outputs import new_file, refuse_existing
 from calibcli.data.readers import unchanged
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
-from command_line import Run
+from command_line import CHURN, Run
 
 ROWS = "score,label\n" + "".join(f"{(i % 19 + 1) / 20},{i % 3 == 0:d}\n" for i in range(60))
 SAME = re.compile("is named twice|is the same file as")
@@ -54,15 +54,14 @@ def paths(*inputs: str) -> list[str]:
     return [one.path for one in found_in(inputs).files]
 
 
-COLUMNS = ("-s", "score", "-y", "label")
 FORMATS = {
-    "terminal": ("measure", "d", *COLUMNS),
-    "JSON": ("measure", "d", *COLUMNS, "--json"),
-    "Markdown": ("measure", "d", *COLUMNS, "--format", "md"),
-    "pattern": ("measure", "d/**/*.csv", *COLUMNS, "--json"),
-    "verify": ("verify", "d", *COLUMNS, "--max-ece", "0.9"),
-    "state": ("verify", "d", *COLUMNS, "--max-ece", "0.9", "--state", "gate.json"),
-    "fit": ("fit", "d", *COLUMNS, "-o", "cal.json"),
+    "terminal": ("measure", "d", *CHURN),
+    "JSON": ("measure", "d", *CHURN, "--json"),
+    "Markdown": ("measure", "d", *CHURN, "--format", "md"),
+    "pattern": ("measure", "d/**/*.csv", *CHURN, "--json"),
+    "verify": ("verify", "d", *CHURN, "--max-ece", "0.9"),
+    "state": ("verify", "d", *CHURN, "--max-ece", "0.9", "--state", "gate.json"),
+    "fit": ("fit", "d", *CHURN, "-o", "cal.json"),
     "inspect": ("inspect", "d"),
 }
 
@@ -84,22 +83,22 @@ def test_every_report_says_what_was_passed_over(run: Run, place: Path, kind: str
 @pytest.mark.usefixtures("one_picture")
 def test_reports_beside_say_it_too(run: Run, place: Path) -> None:
     """JUnit, GitHub's Markdown, the page of HTML, and JSON, in which it is a note of the input."""
-    words = ("verify", "d", *COLUMNS, "--max-ece", "0.9", "-q")
+    words = ("verify", "d", *CHURN, "--max-ece", "0.9", "-q")
     kinds = ("junit", "md", "json")
     assert run(*words, *(f"--report={kind}=r.{kind}" for kind in kinds)).code in (0, 4)
     for kind in kinds:
         assert SAID in (place / f"r.{kind}").read_text().replace("\\", "")
-    assert run("report", "d", *COLUMNS, "-o", "r.html", "-q").code == 0
+    assert run("report", "d", *CHURN, "-o", "r.html", "-q").code == 0
     assert SAID in (place / "r.html").read_text()
-    assert SAID in run("measure", "d", *COLUMNS, "--json").document["input"]["notes"]
+    assert SAID in run("measure", "d", *CHURN, "--json").document["input"]["notes"]
 
 
 def test_summaries_carry_it(run: Run, place: Path) -> None:
     """Whoever merges them is told of every part what was passed over there."""
-    assert run("measure", "d", *COLUMNS, "--summary-out", "one.json").code == 0
+    assert run("measure", "d", *CHURN, "--summary-out", "one.json").code == 0
     (place / "e").mkdir()
     (place / "e" / "x.csv").write_text(ROWS + "0.25,1\n")
-    assert run("measure", "e", *COLUMNS, "--summary-out", "two.json").code == 0
+    assert run("measure", "e", *CHURN, "--summary-out", "two.json").code == 0
     assert run("merge", "one.json", "two.json", "-o", "whole.json").code == 0
     notes = run("measure", "whole.json", "--json").document["input"]["notes"]
     assert [one for one in notes if "read" in one][:2] == [SAID, "e: 1 file read"]
@@ -140,7 +139,7 @@ def test_a_copy_is_said_to_be_one(run: Run) -> None:
     for name, text in {"a.csv": rows, "a (1).csv": rows, "b.csv": rows.replace("0.05", "0.06", 1)}.items():
         Path(name).write_text(text)
     said = "1 file holds the same bytes as another, so that rows are read twice: a (1).csv as a.csv"
-    report = run("measure", "a.csv", "a (1).csv", "b.csv", *COLUMNS, "--json").document
+    report = run("measure", "a.csv", "a (1).csv", "b.csv", *CHURN, "--json").document
     assert said in report["input"]["notes"]
     assert report["input"]["rows"] == 3 * 180
     assert found_in(["a.csv", "b.csv"]).notes() == ()

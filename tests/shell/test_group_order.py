@@ -124,20 +124,7 @@ def test_a_group_that_is_shown_to_be_off_stands_before_larger_errors_of_few_rows
     label = np.concatenate((np.arange(20_000) < 7_000, np.arange(40) < 24)).astype(int)
     rows = pd.DataFrame({"s": score, "y": label, "g": ["large"] * 20_000 + ["small"] * 40})
     rows.sample(frac=1.0, random_state=rng).to_csv("a.csv", index=False)
-    words = [
-        "measure",
-        "a.csv",
-        "-s",
-        "s",
-        "-y",
-        "y",
-        "--by",
-        "g",
-        "-m",
-        "bias",
-        "--min-group-rows",
-        "1",
-    ]
+    words = ["measure", "a.csv", "-s", "s", "-y", "y", "--by", "g", "-m", "bias", "--min-group-rows", "1"]
     page = run(*words).out
     assert names_of(page) == ["g=large", "g=small"]
     assert "Groups whose interval of bias leaves out 0 come first." in page

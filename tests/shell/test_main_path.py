@@ -27,7 +27,7 @@ EVALUATION = SAMPLE / "churn_evaluation.parquet"
 
 def test_fit_without_output_writes_the_artifact_to_standard_output(run: Run) -> None:
     """`fit` in a pipe: JSON on stdout, the summary on stderr."""
-    ended = run("fit", SAMPLE / "breast_cancer_calibration.csv", "-s", "score", "-y", "label", code=0)
+    ended = run("fit", SAMPLE / "breast_cancer_calibration.csv", *CHURN, code=0)
     assert ended.document["method"] == "platt"
     assert "platt" in ended.err
 
@@ -284,7 +284,7 @@ def test_the_name_of_an_output_says_what_is_exported(run: Run) -> None:
     """Without --to by the suffix; where that says nothing, the error names both ways."""
     rows, artifact = Path("r.csv"), Path("c.json")
     rows.write_text("score,label\n" + "0.1,0\n0.2,1\n0.6,0\n0.8,1\n" * 50)
-    assert run("fit", rows, "-s", "score", "-y", "label", "-m", "sigmoid", "-o", artifact).code == 0
+    assert run("fit", rows, *CHURN, "-m", "sigmoid", "-o", artifact).code == 0
     for name, target in (("m.sql", "sql"), ("m.py", "python")):
         assert run("export", artifact, "-o", Path(name)).code == 0
         assert Path(name).read_text() == run("export", artifact, "--to", target).out

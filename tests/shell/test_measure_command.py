@@ -307,27 +307,26 @@ def test_inspect_knows_the_document(tied: Path, run: Run) -> None:
 
 
 FILE = SAMPLE / "breast_cancer_calibration.csv"
-COLUMNS = ["-s", "score", "-y", "label"]
 
 
 def test_bounds_are_in_both_formats(run: Run) -> None:
     """JSON holds every bound among the details, the page a table of them; the report keeps its schema."""
-    report = run("measure", FILE, *COLUMNS, "--bounds", "--json").document
+    report = run("measure", FILE, *CHURN, "--bounds", "--json").document
     details = report["measures"]["ece"]["details"]
     assert details["upper_d_star"] <= details["upper_hoeffding"] <= details["upper_theorem_12_4"]
     check(report, "report")
-    page = run("measure", FILE, *COLUMNS, "--bounds").out
+    page = run("measure", FILE, *CHURN, "--bounds").out
     assert "theorem_12_4" in page
     assert "Each bound is valid alone at 97.5 %" in page
     assert re.search(
         r"l2 +sun +these very scores: .*, both ends together, large-sample, not for rare events", page
     )
-    assert "theorem_12_4" not in run("measure", FILE, *COLUMNS).out
+    assert "theorem_12_4" not in run("measure", FILE, *CHURN).out
 
 
 def test_edges_make_the_bins(run: Run) -> None:
     """The partition in the report is the one given."""
-    report = run("measure", FILE, *COLUMNS, "--edges", "0,0.1,0.5,1", "--metric", "ece", "--json").document
+    report = run("measure", FILE, *CHURN, "--edges", "0,0.1,0.5,1", "--metric", "ece", "--json").document
     assert report["measures"]["ece"]["details"]["partition"] == "3 given bins"
 
 
@@ -336,7 +335,7 @@ def test_edges_that_cut_cells_are_exact_on_a_grid(run: Run) -> None:
     rng = np.random.default_rng(0)
     score = rng.random(30_000)
     file = in_csv("p.csv", {"score": score, "label": rng.random(30_000) < score})
-    words = [file, *COLUMNS, "--edges", "0,0.123456789,0.7071067811865476,1", "--metric", "ece", "--json"]
+    words = [file, *CHURN, "--edges", "0,0.123456789,0.7071067811865476,1", "--metric", "ece", "--json"]
     grid = run("measure", *words, "--memory", "1KiB").document
     exact = run("measure", *words, "--exact").document
     assert (grid["table"]["kind"], exact["table"]["kind"]) == ("grid", "exact")
@@ -353,7 +352,7 @@ def test_rows_of_numbers_say_beside_them_that_scores_were_rounded(run: Run) -> N
     two = ["compare", "-m", "brier", "-s", "a"]
     for command, *more in (["measure", "-m", "bias"], ["verify", "--max-ece", "0.5"], two, [*two, "-s", "b"]):
         for form in ("csv", "jsonl") if command == "measure" else ("csv",):
-            words = [command, file, *COLUMNS, *more, "--memory", "1KiB", "--format", form]
+            words = [command, file, *CHURN, *more, "--memory", "1KiB", "--format", form]
             assert said in run(*words).err
     assert run(*words, "-q").err == ""
 
@@ -455,7 +454,7 @@ def test_the_command_shows_them(
     run: Run, rows: Path, words: list[str], titles: list[str], missing: list[str]
 ) -> None:
     """In a table below those of all rows, and nothing else."""
-    ended = run("measure", rows, "-s", "score", "-y", "label", "--by", "by", *words, code=0)
+    ended = run("measure", rows, *CHURN, "--by", "by", *words, code=0)
     table = ended.out[ended.out.index("Groups by by") :]
     assert all(title in table for title in titles), table
     assert not any(title in table for title in missing), table
@@ -491,7 +490,7 @@ def test_classes_show_what_was_asked_for(run: Run) -> None:
 
 def test_smece_at_a_bandwidth_says_so_in_every_report(run: Run) -> None:
     """The bandwidth stands in JSON, a note in text; without it the number is at its own."""
-    rows = (SAMPLE / "breast_cancer_evaluation.csv", "-s", "score", "-y", "label", "-m", "smece")
+    rows = (SAMPLE / "breast_cancer_evaluation.csv", *CHURN, "-m", "smece")
     own, named = (
         run("measure", *rows, "--json", *more).document["measures"]["smece"]
         for more in ((), ("--bandwidth", 0.05))

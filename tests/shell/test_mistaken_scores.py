@@ -11,7 +11,7 @@ import pytest
 import calibcli
 from calibcli.data.columns import alike_notes
 from calibcli.names import MeasureName
-from command_line import Run, in_csv
+from command_line import CHURN, Run, in_csv
 from score_rows import scored
 
 SAID = "equal-width bins merge some of them: pass --binning atoms to measure each value by itself"
@@ -619,8 +619,8 @@ def test_a_map_of_another_label_is_refused(
     fitted = in_csv("fit.csv", {"score": score, "label": np.where(label, "yes", "no")})
     rows = in_csv("rows.csv", {"score": score, "label": np.where(label, *labels)})
     cal = Path("cal.json")
-    run("fit", fitted, "-s", "score", "-y", "label", "--positive", "no", "-o", cal, code=0)
-    said = run("measure", rows, "-s", "score", "-y", "label", "--artifact", cal, "-m", "ece", *words.split())
+    run("fit", fitted, *CHURN, "--positive", "no", "-o", cal, code=0)
+    said = run("measure", rows, *CHURN, "--artifact", cal, "-m", "ece", *words.split())
     assert said.code == (0 if refused is None else 3)
     assert refused is None or refused in said.err
 
@@ -656,11 +656,7 @@ def test_a_baseline_of_another_label_or_class_is_said(
     ("change", "scale", "said"),
     [
         (lambda score, label: (score, label), "percent", "no score is above 1 there, and all"),
-        (
-            lambda score, label: (score, label),
-            "logit",
-            "every score lies in [0, 1] there, and all",
-        ),
+        (lambda score, label: (score, label), "logit", "every score lies in [0, 1] there, and all"),
         (
             lambda score, label: (score, 1 - label),
             "prob",
@@ -687,7 +683,7 @@ def test_a_file_unlike_the_others_is_said(
         label = (rng.random(300) < score).astype(int)
         found = change(score, label) if name == "odd" else (ways[scale](score), label)
         paths[name] = in_csv(f"{name}.csv", dict(zip(("score", "label"), found, strict=True)))
-    asked = ("-s", "score", "-y", "label", "--scale", scale, "--json", "-m", "bias")
+    asked = (*CHURN, "--scale", scale, "--json", "-m", "bias")
 
     def unlike(*files: str) -> list[str]:
         ran = run("measure", *map(paths.get, files), *asked, code=0)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from command_line import Run
+from command_line import CHURN, Run
 from score_rows import scored
 
 
@@ -51,7 +51,7 @@ def test_each_score_has_a_sentence_and_a_table(run: Run, rows: Path) -> None:
 
 def test_groups_have_one_table(run: Run, rows: Path) -> None:
     """Each group at each threshold is a row with the numbers of that group measured by itself."""
-    asked = ("-s", "score", "-y", "label", "-m", "brier", "--threshold", "0.1,0.5")
+    asked = (*CHURN, "-m", "brier", "--threshold", "0.1,0.5")
     out = run("measure", rows, *asked, "--by", "w").out
     lines = out.partition("Net benefit of score for label by w")[2].splitlines()[2:9]
     assert lines[0].split("  ")[:2] == ["group", "threshold"]

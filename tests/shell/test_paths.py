@@ -320,7 +320,7 @@ def test_the_next_command_has_a_file_name_as_one_word(run: Run, name: str) -> No
     Path(name).write_text("".join(f"{line}\n" for line in (f"{first},land", *(f"{row},a" for row in rows))))
     shown = f"./{name}" if name.startswith("-") else name
     words = next_words(run, name)
-    assert words == ["calibcli", "measure", shown, "-s", "score", "-y", "label"]
+    assert words == ["calibcli", "measure", shown, *CHURN]
     assert run(*words[1:]).code == 0
     if name not in (HOSTILE[0], "-dash.csv", "it's $HOME\\.csv"):
         return

@@ -11,7 +11,7 @@ from calibcli.families.pictures import KIND_ALIASES, PlotKind
 from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, TestName
 from calibcli.options.measuring import ALIASES, one_metric
 from calibcli.shell.commands import COMMANDS
-from command_line import SAMPLE, Run
+from command_line import CHURN, SAMPLE, Run
 
 EVALUATION = SAMPLE / "breast_cancer_evaluation.csv"
 CALIBRATION = SAMPLE / "breast_cancer_calibration.csv"
@@ -83,8 +83,7 @@ def test_a_picture_goes_to_standard_output(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["fit", "apply", "measure", "compare", "verify", "plan", "plot", "report", "segments", "drift"],
+    "name", ["fit", "apply", "measure", "compare", "verify", "plan", "plot", "report", "segments", "drift"]
 )
 def test_help_lists_ten_options_first_and_the_rest_by_section(run: Run, name: str) -> None:
     """Every option stands in one section, those that most people need in the first."""
@@ -169,6 +168,6 @@ def test_indices_of_a_curve_say_which_curve(run: Run) -> None:
 def test_a_gate_reads_a_pipe_unless_a_state_is_asked(run: Run) -> None:
     """A gate of its own rows reads them as `measure` does; one that asks a state waits for nothing."""
     rows = EVALUATION.read_bytes()
-    words = ("verify", "-s", "score", "-y", "label", "--max-ece", "0.5", "--json")
+    words = ("verify", *CHURN, "--max-ece", "0.5", "--json")
     assert run(*words, stdin=rows).out == run(*words, "-", stdin=rows).out
     assert "there is no state yet" in run(*words, "--state", "gate.json", stdin=rows, code=3).err

@@ -12,7 +12,7 @@ from calibcli.names import ClassMeasure, MeasureName, TestName
 from calibcli.shell import app
 from calibcli.shell.app import tree_of
 from calibcli.shell.line import plain
-from command_line import SAMPLE, Run
+from command_line import CHURN, SAMPLE, Run
 
 COMMANDS = ("measure", "fit", "verify", "plot", "apply")
 
@@ -70,7 +70,7 @@ def test_a_tree_takes_line_after_line(run: Run) -> None:
 def test_as_many_workers_as_no_input_has_parts(run: Run) -> None:
     """However many there may be, there are no more than files."""
     rows = sorted(SAMPLE.glob("churn_*.parquet"))
-    assert run("measure", *rows, "-s", "score", "-y", "label", "-j", "9" * 20, "-m", "bias").code == 0
+    assert run("measure", *rows, *CHURN, "-j", "9" * 20, "-m", "bias").code == 0
 
 
 def test_verdicts_call_measures_as_the_field_does(run: Run) -> None:

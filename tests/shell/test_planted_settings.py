@@ -17,11 +17,10 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from calibcli.options.declaring import Option, Reach
 from calibcli.shell.commands import COMMANDS
 from calibcli.shell.door import options_of
-from command_line import Run
+from command_line import CHURN, Run
 from published import check
 
 STRANGER = 65534
-COLUMNS = ("-s", "score", "-y", "label")
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a file system that no other stands in
 OPTIONS = {(name, one.key): one for name, command in COMMANDS.items() for one in options_of(command).values()}
 COMMAND_NAMES = set(COMMANDS)
@@ -379,7 +378,7 @@ def test_a_library_in_the_working_directory_is_not_run(thousand: Path) -> None:
 @pytest.mark.usefixtures("project")
 def test_settings_of_matplotlib_in_the_working_directory_change_no_picture(run: Run, thousand: Path) -> None:
     """They could have LaTeX run with any preamble."""
-    words = ["plot", thousand, *COLUMNS, "--kind", "murphy", "-q", "-o"]
+    words = ["plot", thousand, *CHURN, "--kind", "murphy", "-q", "-o"]
     assert run(*words, "plain.svg").code == 0
     settings = (
         "text.usetex: True\ntext.latex.preamble: \\input{/etc/passwd}\nfont.size: 30\nbackend: nosuch\n"

@@ -91,9 +91,9 @@ def test_kinds_are_completed(shell: Run, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_diagram_needs_no_file_and_says_the_error(run: Run) -> None:
     """The numbers of the caption are those of `measure`."""
-    ran = run("plot", CANCER, "-s", "score", "-y", "label", "--terminal", "--kind", "smooth")
+    ran = run("plot", CANCER, *CHURN, "--terminal", "--kind", "smooth")
     assert (ran.code, ran.err) == (0, "")
-    smece = run("measure", CANCER, "-s", "score", "-y", "label", "--json").document["measures"]["smece"]
+    smece = run("measure", CANCER, *CHURN, "--json").document["measures"]["smece"]
     assert f"smECE {smece['value']:.4f}  [{smece['lower']:.4f}, {smece['upper']:.4f}]" in ran.out
     assert "observed rate of label 1" in ran.out
     assert "score (predicted probability)" in ran.out
@@ -103,8 +103,8 @@ def test_diagram_needs_no_file_and_says_the_error(run: Run) -> None:
     ("environment", "width", "ascii_only"),
     [
         ({}, 80, False),
-        ({"COLUMNS": "120"}, 120, False),
-        ({"COLUMNS": "60", "LC_ALL": "C"}, 60, True),
+        ({"CHURN": "120"}, 120, False),
+        ({"CHURN": "60", "LC_ALL": "C"}, 60, True),
         ({"LC_ALL": "C.UTF-8"}, 80, False),
     ],
 )
@@ -117,7 +117,7 @@ def test_width_and_letters_follow_the_terminal(
     ascii_only: bool,
 ) -> None:
     """80 columns without a terminal, and ASCII where the locale asks."""
-    for name in ("COLUMNS", "LC_ALL", "PYTHONIOENCODING"):
+    for name in ("CHURN", "LC_ALL", "PYTHONIOENCODING"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -138,8 +138,8 @@ def test_an_output_of_ascii_gets_ascii() -> None:
 def test_a_report_is_drawn_as_its_files_are(run: Run) -> None:
     """The same diagram from what `measure` wrote, in letters, and of residuals number by number."""
     report = Path("report.json")
-    run("measure", CANCER, "-s", "score", "-y", "label", "--json", "-o", report, "-q")
-    files = run("plot", CANCER, "-s", "score", "-y", "label", "--terminal")
+    run("measure", CANCER, *CHURN, "--json", "-o", report, "-q")
+    files = run("plot", CANCER, *CHURN, "--terminal")
     assert run("plot", report, "--terminal", code=0).out == files.out
     one, other = (
         diagram_of(PlotRequest([str(path)], columns, kind=PlotKind.RESIDUAL)).drawn
@@ -153,7 +153,7 @@ def test_a_report_is_drawn_as_its_files_are(run: Run) -> None:
 def test_a_picture_can_be_written_beside(run: Run) -> None:
     """Letters on standard output, the picture in its file."""
     picture = Path("p.svg")
-    ran = run("plot", CANCER, "-s", "score", "-y", "label", "--terminal", "-o", picture, "-q", code=0)
+    ran = run("plot", CANCER, *CHURN, "--terminal", "-o", picture, "-q", code=0)
     assert picture.read_bytes().startswith(b"<?xml")
     assert "perfectly calibrated" in ran.out
 
@@ -194,9 +194,6 @@ sys.stderr.write(repr((code, heavy)))
     assert ended.stderr == "(0, set())"
 
 
-COLUMNS = ("-s", "score", "-y", "label")
-
-
 def measured(run: Run, *words: object) -> dict[str, dict[str, dict[str, float]]]:
     """Return the report of `measure`."""
     return run("measure", *words, "--json").document
@@ -211,10 +208,10 @@ def captioned(run: Run, kind: str, path: Path, *words: object) -> str:
 @pytest.mark.usefixtures("unrendered")
 def test_isotonic_is_captioned_by_the_parts_of_the_brier_score(run: Run, thousand: Path) -> None:
     """As `measure` gives them."""
-    said = captioned(run, "isotonic", Path("i.png"), thousand, *COLUMNS)
+    said = captioned(run, "isotonic", Path("i.png"), thousand, *CHURN)
     names = ("brier", "brier_mcb", "brier_dsc", "brier_unc")
     requested = [word for name in names for word in ("--metric", name)]
-    report = measured(run, thousand, *COLUMNS, *requested)["measures"]
+    report = measured(run, thousand, *CHURN, *requested)["measures"]
     whole, mcb, dsc, unc = (f"{report[name]['value']:.4f}" for name in names)
     assert f"Brier {whole} = MCB {mcb} - DSC {dsc} + UNC {unc}" in said
 
@@ -239,7 +236,7 @@ def test_cumulative_is_captioned_by_its_tests(run: Run, rows: int) -> None:
 def test_bins_ask_for_the_diagram_of_bins(run: Run, thousand: Path) -> None:
     """Without a kind: the smooth diagram was drawn, and the bins passed over in silence."""
     for cut in (("--bins", 5), ("--binning", "equal-mass")):
-        words = ("plot", thousand, *COLUMNS, *cut, "--terminal")
+        words = ("plot", thousand, *CHURN, *cut, "--terminal")
         shown = run(*words).out
         assert "binned ECE" in shown
         assert "Clopper-Pearson" in shown
@@ -249,11 +246,11 @@ def test_bins_ask_for_the_diagram_of_bins(run: Run, thousand: Path) -> None:
 @pytest.mark.usefixtures("unrendered")
 def test_residual_is_captioned_by_its_error(run: Run, thousand: Path) -> None:
     """The smoothed one, or that of the bins where bins were asked for."""
-    report = measured(run, thousand, *COLUMNS)["measures"]
+    report = measured(run, thousand, *CHURN)["measures"]
     assert f"smECE {report['smece']['value']:.4f}" in captioned(
-        run, "residual", Path("r.png"), thousand, *COLUMNS
+        run, "residual", Path("r.png"), thousand, *CHURN
     )
-    said = captioned(run, "residual", Path("b.png"), thousand, *COLUMNS, "--bins", 15)
+    said = captioned(run, "residual", Path("b.png"), thousand, *CHURN, "--bins", 15)
     assert f"binned ECE {report['ece']['value']:.4f}" in said
 
 
@@ -262,7 +259,7 @@ def test_importance_weights_leave_no_test(run: Run, csv_of: Make) -> None:
     """The distance is named instead."""
     rows = [f"0.{1 + row % 8},{int(row % 3 == 0)},{1 + row % 4}.5" for row in range(60)]
     path = csv_of("score,label,w", *rows)
-    said = captioned(run, "cumulative", Path("w.pdf"), path, *COLUMNS, "--weight", "w")
+    said = captioned(run, "cumulative", Path("w.pdf"), path, *CHURN, "--weight", "w")
     assert "Farthest from zero" in said
     assert "no test" in said
 
@@ -276,7 +273,7 @@ KINDS = [kind for kind in PlotKind if kind not in _OF_PARTS]
 def test_pictures_of_the_fit_rows_say_so(run: Run, thousand: Path) -> None:
     """Whatever is drawn through the artifact, and it is what was asked for; without it nothing is said."""
     fitted = Path("cal.json")
-    run("fit", thousand, *COLUMNS, "-m", "histogram", "-o", fitted, code=0)
+    run("fit", thousand, *CHURN, "-m", "histogram", "-o", fitted, code=0)
     for kind in KINDS:
         flattering = diagram_of(PlotRequest([str(thousand)], CHOSEN, kind=kind, artifact=str(fitted)))
         assert flattering.drawn.picture.kind is kind
@@ -292,8 +289,8 @@ def test_groups_of_the_fit_rows_say_so_and_so_does_their_report(run: Run, csv_of
     lines = (f"{k % 50 / 50},{int(k % 50 > k % 37)},{'ab'[k % 2]}" for k in range(600))
     rows = csv_of("score,label,group", *lines)
     cal, report = Path("cal.json"), Path("report.json")
-    assert run("fit", rows, "-s", "score", "-y", "label", "-o", cal).code == 0
-    requested = ("-s", "score", "-y", "label", "--artifact", cal, "--by", "group", "--json", "-o", report)
+    assert run("fit", rows, *CHURN, "-o", cal).code == 0
+    requested = (*CHURN, "--artifact", cal, "--by", "group", "--json", "-o", report)
     assert run("measure", rows, *requested).code == 0
     assert FIT_ROWS in json.loads(report.read_text())["notes"]
     seen = diagram_of(PlotRequest([str(report)], kind=PlotKind.GROUPS)).drawn

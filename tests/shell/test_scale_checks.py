@@ -11,7 +11,7 @@ import pytest
 import calibcli
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import InputProblem
-from command_line import Run, in_csv
+from command_line import CHURN, Run, in_csv
 
 SAID = "every value lies in [0, 1], and the map was fitted to logits"
 KINDS = ("logit", "prob", "percent")
@@ -50,7 +50,7 @@ def artifacts(rows: Path) -> dict[str, Path]:
     from calibcli.shell.app import main
 
     found = {name: rows / f"{name}.json" for name in ("one", "groups", "classes")}
-    fit = ["fit", str(rows / "fit_logit.csv"), "-s", "score", "-y", "label", "--scale", "logit", "-q"]
+    fit = ["fit", str(rows / "fit_logit.csv"), *CHURN, "--scale", "logit", "-q"]
     assert main([*fit, "--method", "platt", "-o", str(found["one"])]) == 0
     assert main([*fit, "--method", "platt", "--by", "by", "-o", str(found["groups"])]) == 0
     words = ["fit", str(rows / "fit_classes_logit.csv"), *OF_CLASSES, "--scale", "logit", "-q"]
@@ -60,7 +60,7 @@ def artifacts(rows: Path) -> dict[str, Path]:
 
 def _one(artifact: Path, data: Path, folder: Path) -> dict[str, list[object]]:
     """Every command that applies a map of one score."""
-    source = [data, "-s", "score", "-y", "label", "--artifact", artifact]
+    source = [data, *CHURN, "--artifact", artifact]
     return {
         "apply": ["apply", artifact, data, "-s", "score", "-o", folder / "out.csv"],
         "apply to a folder": ["apply", artifact, data, "-s", "score", "--out-dir", folder / "many"],
@@ -223,7 +223,7 @@ def test_percentages_that_were_read_as_log_odds_are_said(
     rng = np.random.default_rng(2)
     risk = rng.beta(1.0, 20.0, 1_000)
     path = in_csv("rows.csv", {"score": of(risk), "label": rng.random(1_000) < risk})
-    shown = run("measure", path, "-s", "score", "-y", "label", "--scale", "logit", "-m", "ece", code=0).out
+    shown = run("measure", path, *CHURN, "--scale", "logit", "-m", "ece", code=0).out
     assert ("were read as log-odds; --scale percent reads" in " ".join(shown.split())) is said
 
 

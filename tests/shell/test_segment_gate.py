@@ -11,10 +11,9 @@ import pandas as pd
 import pytest
 
 import calibcli
-from command_line import Run
+from command_line import CHURN, Run
 from published import check
 
-WORDS = ("-s", "score", "-y", "label")
 ON = ("--on", "country,age")
 
 
@@ -42,7 +41,7 @@ def rows(frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(run: Run, *words: object, code: int) -> dict[str, Any]:
     """Return the report of a gate that ends so."""
-    return run("verify", *words, *WORDS, "--json", code=code).document
+    return run("verify", *words, *CHURN, "--json", code=code).document
 
 
 @pytest.mark.parametrize(
@@ -72,7 +71,7 @@ def test_verdict_exit_code_and_the_segment_that_settles_it(
         code == 4
     )
     check(report, "report")
-    text = run("verify", rows, "--max-segment-bias", limit, *ON, *WORDS, code=code)
+    text = run("verify", rows, "--max-segment-bias", limit, *ON, *CHURN, code=code)
     assert "5 segments of fewer than 100 rows are not tested by themselves" in text.out
 
 
@@ -137,7 +136,7 @@ def test_rules_on_ranges_have_their_words(
     assert said in report["answer"]
     (found,) = [report["rules"][key]]
     check(report, "report")
-    searched = run("segments", rows, *WORDS, *ON, "--json").document
+    searched = run("segments", rows, *CHURN, *ON, "--json").document
     name = "mce_p" if ".p>" in key else key.partition(".")[0]
     assert found["value"] == searched[name]["value"]
     by_name = {tuple(one["where"]): one for one in searched["segments"]}
@@ -146,7 +145,7 @@ def test_rules_on_ranges_have_their_words(
     if ".p>" in key:
         assert all(one["value"] == by_name[tuple(one["where"])]["p_value"] for one in every)
     assert every[0]["where"] == ["country = BR"]
-    text = run("verify", rows, "--rule", rule, *ON, *WORDS)
+    text = run("verify", rows, "--rule", rule, *ON, *CHURN)
     assert "too few expected events or non-events are not tested" in text.out
 
 
@@ -167,7 +166,7 @@ def test_mce_without_columns_is_that_of_bins(run: Run, rows: Path) -> None:
     """What some call mce stays the largest error of bins where no column makes segments."""
     found = judged(run, rows, "--rule", "mce<=0.9", "--rule", "linf<=0.9", "--max-linf", "0.9", code=0)
     assert list(found["rules"]) == ["max-linf"]
-    assert run("verify", rows, *WORDS, "--rule", "mce_p>=0.01").code == 2
+    assert run("verify", rows, *CHURN, "--rule", "mce_p>=0.01").code == 2
 
 
 def test_least_rows_depth_and_kinds_choose_what_is_judged(run: Run, rows: Path) -> None:
@@ -188,7 +187,7 @@ def test_reports_for_servers_say_which_segments_were_not_judged(run: Run, rows: 
     ended = run(
         "verify",
         rows,
-        *WORDS,
+        *CHURN,
         *ON,
         "--max-segment-bias",
         0.05,
@@ -242,7 +241,7 @@ def test_a_state_freezes_segments_at_the_first_look_and_adds_batches_up(
     """Batches one by one and in one call give the same rows; new values are of no segment of their own."""
     files, state = batches_of(frame, tmp_path), Path("gate.json")
     for file in files:
-        ended = run("verify", file, *WORDS, *STATE, "--state", state)
+        ended = run("verify", file, *CHURN, *STATE, "--state", state)
         assert ended.code in (1, 4), ended.err
     assert ended.code == 1
     assert "15 % of" not in ended.out
@@ -257,7 +256,7 @@ def test_a_state_freezes_segments_at_the_first_look_and_adds_batches_up(
     assert rule["any_time"]
     assert rule["rows"] == len(frame)
     together = Path("together.json")
-    run("verify", *files, *WORDS, *STATE, "--state", together)
+    run("verify", *files, *CHURN, *STATE, "--state", together)
     kept, other = (json.loads(path.read_text()) for path in (state, together))
     assert kept["epochs"] == other["epochs"]
     assert kept["partition"] == other["partition"]
@@ -266,11 +265,11 @@ def test_a_state_freezes_segments_at_the_first_look_and_adds_batches_up(
     pd.concat(
         pd.read_csv(file, keep_default_na=False).assign(day=day) for day, file in enumerate(files)
     ).to_csv(whole, index=False)
-    run("verify", whole, *WORDS, *STATE, "--by", "day", "--state", by_day)
+    run("verify", whole, *CHURN, *STATE, "--by", "day", "--state", by_day)
     kept_by_day = json.loads(by_day.read_text())
     assert (kept_by_day["epochs"], kept_by_day["partition"]) == (kept["epochs"], kept["partition"])
     # The rows of a batch are counted once.
-    assert run("verify", files[0], *WORDS, *STATE, "--state", state).code == 1
+    assert run("verify", files[0], *CHURN, *STATE, "--state", state).code == 1
     assert json.loads(state.read_text()) == kept
 
 
@@ -279,7 +278,7 @@ def test_a_state_says_what_it_holds_and_how_to_ask_again(
 ) -> None:
     """The line that `inspect` ends with is taken, looks are drawn, and other questions are refused."""
     files, state = batches_of(frame, tmp_path), Path("gate.json")
-    run("verify", files[0], *WORDS, *STATE, "--state", state)
+    run("verify", files[0], *CHURN, *STATE, "--state", state)
     looked = run("inspect", state)
     assert "segments by country, age" in looked.out
     again = looked.out.partition("next  calibcli ")[2].strip().replace("NEW.csv", str(files[1])).split()
@@ -293,11 +292,11 @@ def test_a_state_says_what_it_holds_and_how_to_ask_again(
         (["--id", "times"], "--id with a limit for segments"),
         (["--bins", 10], "--max-segment-bias, which has no bins"),
     ]:
-        ended = run("verify", files[2], *WORDS, *STATE, *words, "--state", state, code=2)
+        ended = run("verify", files[2], *CHURN, *STATE, *words, "--state", state, code=2)
         assert re.search(problem, ended.err), ended.err
     few = Path("few.csv")
     frame[:60].to_csv(few, index=False)
-    ended = run("verify", few, *WORDS, *STATE, "--state", "new.json", code=2)
+    ended = run("verify", few, *CHURN, *STATE, "--state", "new.json", code=2)
     assert "makes 0 segments of 100 rows" in ended.err
     assert not Path("new.json").exists()
 
@@ -306,14 +305,14 @@ def test_a_state_through_an_artifact_and_by_frequency(run: Run, frame: pd.DataFr
     """Repeated rows are weights of frequency; the map is applied before segments are judged."""
     path, state = Path("rows.csv"), Path("weighted.json")
     frame.to_csv(path, index=False)
-    run("verify", path, *WORDS, "-w", "times", "--weights-are", "frequency", *STATE, "--state", state)
+    run("verify", path, *CHURN, "-w", "times", "--weights-are", "frequency", *STATE, "--state", state)
     repeated = Path("repeated.csv")
     frame.loc[frame.index.repeat(frame["times"])].to_csv(repeated, index=False)
-    run("verify", repeated, *WORDS, *STATE, "--state", "repeated.json")
+    run("verify", repeated, *CHURN, *STATE, "--state", "repeated.json")
     weighted, plain = (json.loads(one.read_text()) for one in (state, Path("repeated.json")))
     assert weighted["epochs"] == plain["epochs"]
     fitted = Path("cal.json")
-    run("fit", path, *WORDS, "--method", "platt", "-o", fitted)
+    run("fit", path, *CHURN, "--method", "platt", "-o", fitted)
     fresh = frame.copy()
     fresh["label"] = np.random.default_rng(5).permutation(fresh["label"])
     fresh.to_csv("fresh.csv", index=False)

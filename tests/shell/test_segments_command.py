@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 import calibcli
 from calibcli.commands import cutting
 from calibcli.show.as_data import COLUMNS
-from command_line import SAMPLE, Run
+from command_line import CHURN, SAMPLE, Run
 from published import check
 
 LOANS = SAMPLE / "loans_evaluation.parquet"
 ON = ("--on", "country,device,age")
-WORDS = ("-s", "score", "-y", "label")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +41,7 @@ def rows() -> pd.DataFrame:
 
 def report(run: Run, *words: object) -> dict[str, Any]:
     """Return what the command finds, without what says where it was."""
-    found = run("segments", *words, *WORDS, "--json", code=0).document
+    found = run("segments", *words, *CHURN, "--json", code=0).document
     for key in ("digest", "input"):
         del found[key]
     return found
@@ -95,7 +94,7 @@ def test_frequencies_conditions_and_artifacts_are_those_of_every_command(
     assert weighted == report(run, in_csv(repeated, "repeated.csv"), *on)
     some = report(run, path, *on, "--where", "age>=30")
     assert some == report(run, in_csv(rows[rows["age"] >= 30], "some.csv"), *on)
-    assert run("fit", path, *WORDS, "--method", "platt", "-o", "cal.json").code == 0
+    assert run("fit", path, *CHURN, "--method", "platt", "-o", "cal.json").code == 0
     after = report(run, path, *on, "--artifact", Path("cal.json"))
     assert run("apply", "cal.json", path, "-o", "applied.csv").code == 0
     applied = pd.read_csv("applied.csv", engine="pyarrow")
@@ -127,7 +126,7 @@ def test_rows_that_share_cells_keep_counts_and_residuals(
 
 def test_segments_of_too_many_cells_are_refused(run: Run, rows: pd.DataFrame) -> None:
     """However little memory there is, levels of the columns are not joined."""
-    crowded = run("segments", in_csv(rows, "rows.csv"), *WORDS, "--on", "age,code,country", "--memory", "20K")
+    crowded = run("segments", in_csv(rows, "rows.csv"), *CHURN, "--on", "age,code,country", "--memory", "20K")
     assert (crowded.code, "segments, which do not fit in the memory allowed" in crowded.err) == (3, True)
 
 
@@ -144,18 +143,18 @@ def test_every_row_is_in_one_segment_of_each_column() -> None:
 
 def test_the_answer_comes_first_in_every_format(run: Run) -> None:
     """Sentences, then the table; the JSON is what its schema says, and CSV has two rows a segment."""
-    table = run("segments", LOANS, *WORDS, *ON).out
+    table = run("segments", LOANS, *CHURN, *ON).out
     lead = table.split("\n\n")[0]
     assert lead.startswith("Scores are too low for country = BR and device = desktop (1,029 rows): 0.225 pre")
     assert "jointly 95 %" in lead
     assert "1 segment is not tested: fewer than 100 rows (--min-rows).\n  country = AT and device" in table
-    assert "| segment |" in run("segments", LOANS, *WORDS, *ON, "--format", "md").out
-    found = run("segments", LOANS, *WORDS, *ON, "--json").document
+    assert "| segment |" in run("segments", LOANS, *CHURN, *ON, "--format", "md").out
+    found = run("segments", LOANS, *CHURN, *ON, "--json").document
     assert found["answer"].split() == lead.split()
     check(found, "segments")
     assert all(set(found[key]) == {"value", "method"} for key in ("mce", "mce_sigma", "mce_p"))
     out = Path("found.csv")
-    assert run("segments", LOANS, *WORDS, *ON, "-o", out).code == 0
+    assert run("segments", LOANS, *CHURN, *ON, "-o", out).code == 0
     lines = list(csv.DictReader(io.StringIO(out.read_text())))
     assert tuple(lines[0]) == COLUMNS
     assert [line["name"] for line in lines[:3]] == ["mce", "mce_sigma", "mce_p"]
@@ -167,7 +166,7 @@ def test_the_answer_comes_first_in_every_format(run: Run) -> None:
         "stands out", "does not stand out", "fewer than 100 rows",
     }  # fmt: skip
     saved = Path("found.json")
-    assert run("segments", LOANS, *WORDS, *ON, "-o", saved).code == 0
+    assert run("segments", LOANS, *CHURN, *ON, "-o", saved).code == 0
     assert "67 segments" in run("inspect", saved).out
 
 
@@ -229,12 +228,12 @@ def test_untested_segments_say_what_came_and_what_was_expected(run: Run) -> None
 def test_values_that_share_a_segment_are_named(run: Run, rows: pd.DataFrame) -> None:
     """As they say nothing under the name `(other)`: the option to tell them apart does."""
     path = in_csv(rows, "rows.csv")
-    asked = ("segments", path, *WORDS, "--on", "country", "--min-rows", "30")
+    asked = ("segments", path, *CHURN, "--on", "country", "--min-rows", "30")
     said = "country = (other) is all but the 2 most frequent values: 'FR'; --max-values 3 tells them apart"
     assert said in " ".join(run(*asked, "--max-values", "2", code=0).out.split())
     assert "(other)" not in run(*asked, "--max-values", "3", code=0).out
     many = in_csv(rows.assign(country=np.arange(len(rows)).astype(str)), "many.csv")
-    shown = run("segments", many, *WORDS, "--on", "country", "--categorical", "country", code=0).out
+    shown = run("segments", many, *CHURN, "--on", "country", "--categorical", "country", code=0).out
     assert "country = (other) is all but the 10 most frequent values; a larger --max-values" in " ".join(
         shown.split()
     )
@@ -266,10 +265,10 @@ def test_columns_that_settle_the_label_are_named(run: Run) -> None:
 def test_too_many_segments_and_summaries_are_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """More segments than can be told, and rows without columns."""
     monkeypatch.setattr(cutting, "MOST_SEGMENTS", 20)
-    assert "makes 68 segments" in run("segments", LOANS, *WORDS, *ON, code=2).err
+    assert "makes 68 segments" in run("segments", LOANS, *CHURN, *ON, code=2).err
     part = Path("part.json")
-    assert run("measure", LOANS, *WORDS, "--summary-out", part).code == 0
-    assert run("segments", part, *WORDS, "--on", "country").code == 2
+    assert run("measure", LOANS, *CHURN, "--summary-out", part).code == 0
+    assert run("segments", part, *CHURN, "--on", "country").code == 2
 
 
 @given(st.lists(st.sampled_from(["0", "1", "2.5", "x", "TRUE", "", " 7 ", "007"]), min_size=2, max_size=12))

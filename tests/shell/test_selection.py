@@ -11,9 +11,7 @@ import pytest
 
 from calibcli.data.columns import Header, resolve
 from calibcli.options.rows import Columns, RowSelection
-from command_line import Ran, Run
-
-ASKED = ["-s", "score", "-y", "label"]
+from command_line import CHURN, Ran, Run
 
 
 @pytest.fixture
@@ -50,7 +48,7 @@ def without_input(ended: Ran) -> dict[str, object]:
 )
 def test_selected_rows_give_the_numbers_of_a_file_of_them(run: Run, groups: Path, words: list[str]) -> None:
     """In every command, and the input block says what was left out."""
-    requested = ["-y", "label"] if "compare" in words else ASKED
+    requested = ["-y", "label"] if "compare" in words else CHURN
     ended = run(*words, groups, *requested, "--where", "country==US", "--json")
     alone = run(*words, groups.with_name("us.csv"), *requested, "--json")
     assert without_input(ended) == without_input(alone)
@@ -68,8 +66,8 @@ def test_selected_rows_give_the_numbers_of_a_file_of_them(run: Run, groups: Path
 
 def test_a_fit_to_selected_rows_is_that_of_a_file_of_them_and_says_so(run: Run, groups: Path) -> None:
     """All but the note is the same, the digest included."""
-    run("fit", groups, *ASKED, "--where", "country==US", "-o", groups.with_name("a.json"))
-    run("fit", groups.with_name("us.csv"), *ASKED, "-o", groups.with_name("b.json"))
+    run("fit", groups, *CHURN, "--where", "country==US", "-o", groups.with_name("a.json"))
+    run("fit", groups.with_name("us.csv"), *CHURN, "-o", groups.with_name("b.json"))
     selected, alone = (json.loads(groups.with_name(name).read_text()) for name in ("a.json", "b.json"))
     note = "fitted on selected rows only: --where 'country==US'"
     assert note in selected["fit"]["notes"]
@@ -77,7 +75,7 @@ def test_a_fit_to_selected_rows_is_that_of_a_file_of_them_and_says_so(run: Run, 
     assert selected.pop("digest") != alone.pop("digest")
     assert selected == alone
     words = ["--artifact", groups.with_name("a.json"), "--max-ece", "0.2"]
-    assert "fit" in run("verify", groups, *ASKED, "--where", "country==US", *words, code=3).err
+    assert "fit" in run("verify", groups, *CHURN, "--where", "country==US", *words, code=3).err
 
 
 def test_the_report_counts_what_was_left_out(run: Run, groups: Path) -> None:
@@ -98,18 +96,18 @@ def test_the_report_counts_what_was_left_out(run: Run, groups: Path) -> None:
             ),
         ),
     ):
-        assert line in run("measure", groups, *ASKED, "--metric", "bias", *words).out.splitlines()
+        assert line in run("measure", groups, *CHURN, "--metric", "bias", *words).out.splitlines()
 
 
 @pytest.mark.usefixtures("one_picture")
 def test_pictures_and_pages_take_selected_rows(run: Run, groups: Path) -> None:
     """And a report that is plotted again does not."""
-    assert "300 rows" in run("plot", groups, *ASKED, "--where", "country==US", "--terminal").out
+    assert "300 rows" in run("plot", groups, *CHURN, "--where", "country==US", "--terminal").out
     page = groups.with_name("r.html")
-    assert run("report", groups, *ASKED, "--sample", "200", "-o", page).code == 0
+    assert run("report", groups, *CHURN, "--sample", "200", "-o", page).code == 0
     assert "700 rows not selected (--sample 200 --seed 0)" in page.read_text()
     again = groups.with_name("r.json")
-    assert run("measure", groups, *ASKED, "--limit", "200", "--json", "-o", again).code == 0
+    assert run("measure", groups, *CHURN, "--limit", "200", "--json", "-o", again).code == 0
     assert run("plot", again, "-o", groups.with_name("r.svg")).code == 0
     ended = run("plot", again, "--limit", "3", "-o", groups.with_name("s.svg"))
     assert (ended.code, "on which --limit has no effect" in ended.err) == (2, True)
@@ -121,8 +119,8 @@ def test_a_pipe_is_sampled_and_limited_like_a_file(
     """What is drawn depends on the place of a row alone."""
     for words in (["--sample", "90"], ["--limit", "90"], ["--where", "country==US", "--limit", "90"]):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(groups.read_bytes())))
-        piped = run("measure", "-", *ASKED, "--json", *words)
-        assert without_input(piped) == without_input(run("measure", groups, *ASKED, "--json", *words))
+        piped = run("measure", "-", *CHURN, "--json", *words)
+        assert without_input(piped) == without_input(run("measure", groups, *CHURN, "--json", *words))
 
 
 def test_selections_travel_to_workers_elsewhere() -> None:
@@ -155,7 +153,7 @@ def test_what_has_no_place_for_rows_left_out_says_them_beside(
     """On standard error, in the words of the report for people, unless it is to be quiet."""
     monkeypatch.chdir(groups.parent)
     groups.write_text(groups.read_text() + ",1,US,900\n,0,US,901\n")
-    requested = [*words, groups, *ASKED, "--where", "country==US", "--on-missing", "drop"]
+    requested = [*words, groups, *CHURN, "--where", "country==US", "--on-missing", "drop"]
     ended = run(*requested)
     assert ended.code in (0, 1, 4), ended.err
     assert "note: 600 rows not selected (--where 'country==US').\n" in ended.err
@@ -170,7 +168,7 @@ def test_reports_for_servers_count_rows_left_out(run: Run, groups: Path) -> None
     junit, metrics = groups.with_name("a.xml"), groups.with_name("a.txt")
     reports = ["--report", f"junit={junit}", "--report", f"openmetrics={metrics}"]
     requested = ["--where", "country==US", "--on-missing", "drop", "--max-ece", "0.2"]
-    run("verify", groups, *ASKED, *requested, *reports)
+    run("verify", groups, *CHURN, *requested, *reports)
     found = junit.read_text()
     assert '<property name="rows" value="300" />' in found
     assert '<property name="dropped" value="2" />' in found
@@ -229,7 +227,7 @@ def test_texts_that_differ_from_a_condition_in_capitals_alone_are_said(
     rows = [f"0.{k % 9 + 1},{k % 2},{('US', 'us ', 'DE', 'Us')[k % 4]}" for k in range(90)]
     path = Path("rows.csv")
     path.write_text("\n".join(["score,label,country", *rows, ""]))
-    asked = ("measure", path, "-s", "score", "-y", "label", "-m", "bias", "--json", "--where", condition)
+    asked = ("measure", path, *CHURN, "-m", "bias", "--json", "--where", condition)
     notes = run(*asked, code=0).document["input"]["notes"]
     said = f"{path}: {differing} from a value of --where in capitals alone: is that meant to be the same?"
     assert [one for one in notes if "--where" in one] == ([] if differing is None else [said])

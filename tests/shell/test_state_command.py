@@ -26,7 +26,7 @@ from calibcli.options.rows import RowRequest
 from command_line import CHURN, SAMPLE, Make, Run, in_csv
 from published import state_of
 
-GATE = ["-s", "score", "-y", "label", "--max-ece", "0.05"]
+GATE = [*CHURN, "--max-ece", "0.05"]
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_months_of_one_file_are_batches_in_the_order_of_time(
     rows = pa.table(columns)
     write = pq.write_table if kind == "parquet" else pa.csv.write_csv
     write(rows, f"all.{kind}")
-    words = ["-s", "score", "-y", "label", "--alarm", "--max-ece", "0.05", *more]
+    words = [*CHURN, "--alarm", "--max-ece", "0.05", *more]
     for month_name in months:
         chosen = np.array(columns["month"]) == month_name
         write(rows.filter(pa.array(chosen)), f"month.{kind}")
@@ -138,7 +138,7 @@ def test_a_state_keeps_the_condition_on_its_rows(run: Run, batch_of: Make) -> No
     words = [str(second) if word == "NEW.csv" else word for word in suggested[1:]]
     assert run(*words).code in {0, 4}
     assert len(state_of(state)["batches"]) == 2
-    chosen = run("measure", first, "-s", "score", "-y", "label", "--where", "label==1", "-m", "ece")
+    chosen = run("measure", first, *CHURN, "--where", "label==1", "-m", "ece")
     assert "--where selects rows by their labels" in chosen.out + chosen.err
 
 
@@ -160,7 +160,7 @@ def test_a_job_that_is_run_again_changes_nothing(run: Run, batch_of: Make) -> No
 def test_hints_on_a_state_name_what_it_was_begun_with(run: Run, batch_of: Make) -> None:
     """A call that lacks the rule or options of the state is told them; following the hint works."""
     state, batch = Path("gate.json"), batch_of("a.csv")
-    requested = ["verify", batch, "-s", "score", "-y", "label", "--state", state]
+    requested = ["verify", batch, *CHURN, "--state", state]
     run(*requested, "--max-ece", "0.3", "--alarm", "--id", "id")
     assert "gate.json` says what to ask" in run(*requested, "--id", "id", code=2).err
     ran = run(*requested, "--max-ece", "0.3")
@@ -294,7 +294,7 @@ def test_a_label_may_be_rare_in_a_batch_but_not_unheard_of(run: Run) -> None:
 def test_a_discrete_artifact_is_judged_by_output(run: Run, artifact: Path) -> None:
     """Over an artifact's outputs the state holds counts only; another artifact and fit rows are refused."""
     state = Path("gate.json")
-    requested = ["-s", "score", "-y", "label", "--max-ece", "0.1", "--artifact", artifact, "--state", state]
+    requested = [*CHURN, "--max-ece", "0.1", "--artifact", artifact, "--state", state]
     ran = run("verify", SAMPLE / "churn_evaluation.parquet", *requested)
     assert ran.code in (0, 4), ran.err
     document = state_of(state)
@@ -317,7 +317,7 @@ def test_rows_of_a_fit_are_known_in_parts_that_come_together(run: Run, batch_of:
     whole, fitted, state = Path("all.csv"), Path("cal.json"), Path("gate.json")
     head, *rows = first.read_text().splitlines() + second.read_text().splitlines()[1:]
     whole.write_text("\n".join([f"{head},day", *(f"{row},{at % 3}" for at, row in enumerate(rows))]))
-    run("fit", whole, "-s", "score", "-y", "label", "-m", "platt", "-o", fitted, code=0)
+    run("fit", whole, *CHURN, "-m", "platt", "-o", fitted, code=0)
     words = [*GATE, "--artifact", fitted, "--state", state]
     for call in ([first, second], [whole, "--by", "day"]):
         assert "these are the 1,100 rows" in run("verify", *call, *words, code=3).err
@@ -374,7 +374,7 @@ def test_the_alarm_stays_silent_and_then_rings(run: Run, batch_of: Make) -> None
 def test_a_silent_alarm_is_no_pass_in_any_report(run: Run, batch_of: Make) -> None:
     """Annotations, summary, JUnit and metrics say NO ALARM; what machines read as the verdict stays."""
     junit, metrics = Path("gate.xml"), Path("gate.prom")
-    words = ["verify", batch_of("a.csv", 1000), "-s", "score", "-y", "label", "--alarm", "--state"]
+    words = ["verify", batch_of("a.csv", 1000), *CHURN, "--alarm", "--state"]
     ran = run(
         *words,
         "w.json",
@@ -453,7 +453,7 @@ def test_inspect_says_what_a_state_is(run: Run, batch_of: Make) -> None:
 def test_the_command_that_inspect_suggests_is_accepted(run: Run, batch_of: Make) -> None:
     """It asks on the terms of the state: confidence, limit in full and the label that counts as 1."""
     state, batch = Path("gate.json"), batch_of("a.csv")
-    requested = ["-s", "score", "-y", "label", "--max-ece", "0.0512345678", "--confidence", "0.99"]
+    requested = [*CHURN, "--max-ece", "0.0512345678", "--confidence", "0.99"]
     run("verify", batch, *requested, "--positive", "1", "--state", state)
     words = shlex.split(run("inspect", state, "--json").document["suggestion"])
     assert words[:2] == ["calibcli", "verify"]
@@ -465,7 +465,7 @@ def test_the_command_that_inspect_suggests_is_accepted(run: Run, batch_of: Make)
 def test_what_is_on_file_is_shown_and_nothing_is_concluded_by_looking(run: Run, batch_of: Make) -> None:
     """A gate that wants more rows than there are has not passed, whatever the evidence."""
     state = Path("gate.json")
-    words = ["--max-ece", "0.3", "-s", "score", "-y", "label", "--min-rows", "9999"]
+    words = ["--max-ece", "0.3", *CHURN, "--min-rows", "9999"]
     assert run("verify", batch_of("many.csv", 4000), *words, "--state", state).code == 4
     shown = run("inspect", state).out
     assert "inconclusive" in shown
@@ -492,7 +492,7 @@ def test_an_artifact_that_is_replaced_meanwhile_is_noticed(
 ) -> None:
     """Rows are not counted by another map than the state is for."""
     fitted = Path("cal.json")
-    run("fit", batch_of("fit.csv", seed=9), "-s", "score", "-y", "label", "-o", fitted)
+    run("fit", batch_of("fit.csv", seed=9), *CHURN, "-o", fitted)
     marks = itertools.count()
     monkeypatch.setattr("calibcli.commands.gate.fingerprint_of", lambda _: f"another {next(marks)}")
     state = Path("gate.json")
@@ -505,7 +505,7 @@ def test_a_file_without_a_row_left_is_said(run: Run, csv_of: Make) -> None:
     """Beside others that have some its rows are counted nowhere else."""
     some = csv_of("score,label", *(f"{i / 100},{i % 3 == 0:d}" for i in range(100)), name="some.csv")
     none = csv_of("score,label", "0.5,", "0.4,", name="none.csv")
-    columns = ("-s", "score", "-y", "label", "--max-ece", "0.9", "--on-missing", "drop")
+    columns = (*CHURN, "--max-ece", "0.9", "--on-missing", "drop")
     report = run("verify", some, none, *columns, "--state", "g.json", "--json").document
     said = f"{none}: none of 2 rows has a value in every column that is read: nothing of it is counted"
     assert said in report["input"]["notes"]

@@ -88,7 +88,7 @@ def test_rows_that_would_decide_are_simulated_for_few_groups(
     by: str, run: Run, grouped: Path, *, told: bool
 ) -> None:
     """Of many it would take a second each; what takes a formula is said of all, and a note says why not."""
-    words = ("-s", "score", "-y", "label", "--by", by, "--max-smece", "0.01", "--max-ece", "0.01")
+    words = (*CHURN, "--by", by, "--max-smece", "0.01", "--max-ece", "0.01")
     report = run("verify", grouped, *words, "--json", code=4).document
     for one in report["slices"].values():
         assert (one["rules"]["max-smece"]["rows_needed"] is not None) is told
@@ -126,7 +126,7 @@ def test_weighted_rows_are_gated_by_bounds_for_these_rows(run: Run, csv_of: Make
     score, weight = rng.random(2000), rng.pareto(1.5, 2000) + 1.0
     rows = zip(score, 0.8 * score + 0.1, rng.random(2000) < score, weight, strict=True)
     path = csv_of("score,old,label,w", *(f"{a:.6f},{b:.6f},{c:d},{d:.6f}" for a, b, c, d in rows))
-    ask = (path, "-s", "score", "-y", "label", "-w", "w")
+    ask = (path, *CHURN, "-w", "w")
     rules = ("brier<=0.3", "log_loss<=0.9", "smece<=0.2", "ece<=0.2")
     passed = run("verify", *ask, "--json", *(word for one in rules for word in ("--rule", one)), code=0)
     found = passed.document["rules"]
@@ -375,7 +375,7 @@ def few_values(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_output_says_what_values_were_not_seen(few_values: Path, run: Run) -> None:
     """Texts hold the sentence; JSON, rows and metrics hold the number."""
-    gate = ("verify", few_values, "-s", "score", "-y", "label", "--max-linf", "0.3")
+    gate = ("verify", few_values, *CHURN, "--max-linf", "0.3")
     files = {kind: Path(kind) for kind in ("junit", "md", "json", "openmetrics")}
     reports = [word for kind, path in files.items() for word in ("--report", f"{kind}={path}")]
     assert SAID in " ".join(run(*gate, *reports, "--report", "github", code=0).out.split())
@@ -392,7 +392,7 @@ def test_every_output_says_what_values_were_not_seen(few_values: Path, run: Run)
 
 def test_a_gate_by_groups_says_what_groups_were_not_seen(few_values: Path, run: Run) -> None:
     """The note speaks of groups, whichever measure is judged; a gate on all rows has no such note."""
-    gate = ("verify", few_values, "-s", "score", "-y", "label", "--max-ece", "0.5")
+    gate = ("verify", few_values, *CHURN, "--max-ece", "0.5")
     note = "the gate speaks of the 3 groups seen here: groups not seen may hold up to 2.4 % of future rows"
     assert any(note in one for one in run(*gate, "--by", "group", "--json").document["notes"])
     assert "seen here" not in run(*gate, "--json").out
@@ -402,7 +402,7 @@ def test_a_gate_by_groups_says_what_groups_were_not_seen(few_values: Path, run: 
 
 def test_a_table_of_tests_has_no_empty_bounds(few_values: Path, run: Run) -> None:
     """Of groups judged by a p-value alone."""
-    gate = ("verify", few_values, "-s", "score", "-y", "label", "--by", "group")
+    gate = ("verify", few_values, *CHURN, "--by", "group")
     assert "lower bound" in run(*gate, "--rule", "oe<=9").out.split("Groups by")[1]
     assert "bound" not in run(*gate, "--rule", "kuiper.p>=0.01").out.split("Groups by")[1]
 
@@ -428,7 +428,7 @@ def test_a_plan_says_how_few_rows_are_judged_as_planned(run: Run) -> None:
         plan = run("plan", *way, "-s", "score", "--max-ece", "0.15", "--json").document
         assert plan["rows"] < 1_000
         assert any(one.startswith(how) for one in plan["notes"]) is told
-    gate = ("verify", few, "-s", "score", "-y", "label", "--max-l2", "0.15")
+    gate = ("verify", few, *CHURN, "--max-l2", "0.15")
     assert "pass --binning atoms to judge each of the 50 values here" in run(*gate).err
     assert "each distinct score by itself" in run(*gate, "--binning", "atoms").out
 

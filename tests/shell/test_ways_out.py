@@ -20,12 +20,10 @@ from calibcli.options.rows import Columns
 from command_line import CHURN, SAMPLE, Make, Run
 from faults import waited_for
 
-COLUMNS = ["-s", "score", "-y", "label"]
-
 
 def test_json_said_twice_is_no_contradiction(run: Run, thousand: Path) -> None:
     """`--json --format json` gives JSON."""
-    ended = run("measure", thousand, *COLUMNS, "--metric", "ece", "--json", "--format", "json", code=0)
+    ended = run("measure", thousand, *CHURN, "--metric", "ece", "--json", "--format", "json", code=0)
     assert ended.out.startswith("{")
 
 
@@ -54,12 +52,12 @@ def test_conditions_of_sql_are_told_how_to_be_written(text: str, hint: str) -> N
 def test_what_takes_no_map_by_group_takes_one_group_by_group(run: Run) -> None:
     """The hint of an export to ONNX names `--where` in place of `--by`, which works."""
     by_group, of_one = Path("g.json"), Path("east.json")
-    run("fit", SAMPLE / "churn_calibration.parquet", *COLUMNS, "--by", "group", "-o", by_group, "-q", code=0)
+    run("fit", SAMPLE / "churn_calibration.parquet", *CHURN, "--by", "group", "-o", by_group, "-q", code=0)
     assert "--where 'group==GROUP'" in run("export", by_group, "--to", "onnx", "-o", "g.onnx", code=2).err
     run(
         "fit",
         SAMPLE / "churn_calibration.parquet",
-        *COLUMNS,
+        *CHURN,
         "--where",
         "group==east",
         "-o",
@@ -74,7 +72,7 @@ def test_a_map_by_group_says_what_its_column_is_for(run: Run, csv_of: Make) -> N
     """Rows without the column of the groups are told that the map was fitted by it."""
     rows = [f"0.{place % 90 + 10},{place % 3 % 2},{'ab'[place % 2]}" for place in range(300)]
     path = csv_of("score,label,bank", *rows)
-    assert run("fit", path, *COLUMNS, "--by", "bank", "-o", path.with_name("by.json"), "-q").code == 0
+    assert run("fit", path, *CHURN, "--by", "bank", "-o", path.with_name("by.json"), "-q").code == 0
     lone = csv_of("score", "0.5", name="lone.csv")
     ended = run("apply", path.with_name("by.json"), lone, "-o", path.with_name("out.csv"), code=3)
     assert "the map was fitted by the column 'bank' (fit --by)" in ended.err
