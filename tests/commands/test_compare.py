@@ -194,8 +194,7 @@ def test_bins_that_cut_cells_need_the_exact_table() -> None:
 
 def test_importance_weights_leave_the_differences_they_can() -> None:
     """Losses keep their interval, and errors have those of both for these very scores."""
-    report = compare_files(RowRequest([str(write(Path("p.csv")))], replace(TWO, weight="w")))
-    found = found_of(report)
+    found = found_of(compare_files(RowRequest([str(write(Path("p.csv")))], replace(TWO, weight="w"))))
     assert found[MeasureName.BRIER].difference.interval is not None
     assert found[MeasureName.ECE].difference.interval is not None
     smece = found[MeasureName.SMECE].difference.interval
@@ -252,8 +251,7 @@ def test_infinite_log_loss_fails_the_gate() -> None:
     path.write_text("a,b,label\n0.2,0,1\n0.3,0.4,0\n0.6,0.7,1\n")
     report = compare_files(RowRequest([str(path)], TWO), options=CompareOptions(fail_if_worse=True))
     assert report.worse_by == (MeasureName.LOG_LOSS,)
-    text = json.dumps(report.to_dict(), allow_nan=False)
-    measures = json.loads(text)["measures"]
+    measures = json.loads(json.dumps(report.to_dict(), allow_nan=False))["measures"]
     assert measures["log_loss"]["second"]["value"] == "inf"
     assert measures["log_loss"]["difference"]["value"] == "inf"
     assert measures["log_loss"]["verdict"] == "worse"

@@ -58,8 +58,7 @@ def columns_of(seed: int = 0) -> dict[str, np.ndarray]:
 def forecasts(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return a file of them."""
     path = tmp_path_factory.mktemp("forecasts") / "f.csv"
-    columns = columns_of()
-    in_csv(path, columns)
+    in_csv(path, columns_of())
     return str(path)
 
 
@@ -114,8 +113,7 @@ def test_pattern_takes_numbers_that_are_no_label_and_says_the_rest(forecasts: st
 
 def test_pattern_of_a_pipe_reads_every_row(forecasts: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The header is looked at first, and none of the bytes are lost."""
-    content = Path(forecasts).read_bytes()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(forecasts).read_bytes())))
     columns = Columns("fc_[bg]*", "rain")
     piped = compare_files(RowRequest(["-"], columns))
     named = compare_files(RowRequest([forecasts], columns))
@@ -549,8 +547,7 @@ def test_clusters_have_the_differences_of_measure_and_a_formula() -> None:
         told = standing["contrast"]["difference"]
         y = columns["rain"]
         apart = (columns[standing["name"]] - y) ** 2 - (columns["fc_good"] - y) ** 2
-        sums = np.bincount(week, apart - apart.mean())
-        spread = np.sqrt((sums**2).sum() * (50 / 49)) / ROWS
+        spread = np.sqrt((np.bincount(week, apart - apart.mean()) ** 2).sum() * (50 / 49)) / ROWS
         margin = t.ppf(0.5 + report["difference_confidence"] / 2, 49) * spread
         assert told["value"] == pytest.approx(apart.mean(), rel=1e-9)
         # No narrower than rows give it, for the costly row that was not seen.
@@ -639,16 +636,14 @@ def test_groups_of_rows_that_count_several_times_are_those_of_repeated_rows(fore
     frame = pd.read_csv(forecasts).assign(site=np.arange(ROWS) % 2, often=often)
     ask = {"score": ["fc_good", "fc_bad"], "label": "rain", "metric": "brier", "by": "site"}
     counted = calibcli.compare(frame, weight="often", weights_are="frequency", **ask)
-    repeated = calibcli.compare(frame.loc[frame.index.repeat(often)], **ask)
-    assert counted.groups == repeated.groups
+    assert counted.groups == calibcli.compare(frame.loc[frame.index.repeat(often)], **ask).groups
     assert [one.rows for one in counted.report.groups.boards] == [
         int(often[frame["site"] == site].sum()) for site in (0, 1)
     ]
     assert not any("in no group" in note for note in counted.report.notes)
     rain = int(often[frame["rain"] == 1].sum())
     assert f"{often.sum():,} rows, {rain:,} positive" in counted.text()
-    weighted = calibcli.compare(frame, weight="often", **ask)
-    assert {*weighted.groups} == {"0", "1"}
+    assert {*calibcli.compare(frame, weight="often", **ask).groups} == {"0", "1"}
 
 
 def test_missing_values_are_counted_by_column(holes: str) -> None:

@@ -145,9 +145,8 @@ def test_samples_are_uniform_over_sets() -> None:
     for seed in range(4_000):
         draws = Sampling(seed % 3, seed).of(seed % 7, 5)
         pairs[tuple(np.sort(np.argsort(draws)[:2]).tolist())] += 1
-    squares = sum((count - 400) ** 2 / 400 for count in pairs.values())
     # Chi-squared of 9 degrees of freedom passes 45.1 with a probability of 1e-6 (R: qchisq(1 - 1e-6, 9)).
-    assert squares < 45.1
+    assert sum((count - 400) ** 2 / 400 for count in pairs.values()) < 45.1
 
 
 @given(st.integers(0, 50), st.integers(0, 2**40), st.integers(0, 300), st.integers(0, 2**32))

@@ -58,8 +58,7 @@ def piped(parquet: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """The same rows as CSV on standard input, which can be read only once."""
     rows = pq.read_table(parquet).to_pylist()
     text = "score,label\n" + "".join(f"{row['score']!r},{row['label']:d}\n" for row in rows)
-    stream = io.TextIOWrapper(io.BytesIO(text.encode()))
-    monkeypatch.setattr("sys.stdin", stream)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     return "-"
 
 

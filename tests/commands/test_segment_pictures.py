@@ -153,8 +153,7 @@ def test_no_text_lies_over_another(
     """At any size, of few and of many levels."""
     found = drawn(rows, kind, Columns("score", "label", on=on)).drawn
     words = Words("rows.parquet: score", found.caption, found.foot)
-    figure = figure_of(found.picture, words, look=look_of(size, theme))
-    assert clashes(figure) == []
+    assert clashes(figure_of(found.picture, words, look=look_of(size, theme))) == []
 
 
 def test_a_long_interval_has_a_line_for_each_end() -> None:

@@ -70,8 +70,7 @@ def test_losses_are_those_of_rows_left_out(loss: FitLoss) -> None:
     """Each number is what fitting without the fold and measuring on it gives, by hand."""
     table = ScoreTable.from_rows(*bent(600))
     options = FitOptions(loss=loss, seed=4)
-    folds = drawn_folds(table, 5, seed=4)
-    found = select(folds, [R.PLATT], options=options).selection
+    found = select(drawn_folds(table, 5, seed=4), [R.PLATT], options=options).selection
     by_hand = draw_folds(table, 5, generator=stream(4, Purpose.FOLDS))
     measure = brier if loss is FitLoss.BRIER else log_loss
     values = []

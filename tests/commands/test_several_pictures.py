@@ -233,8 +233,7 @@ def test_yes_and_no_are_two_points_in_every_picture(rows: str) -> None:
     assert smooth.picture.kind is K.BINNED
     assert "no curve between" in smooth.foot[0]
     assert smooth.caption[0].startswith("ECE ")
-    clinical = drawn(rows, K.CLINICAL, "yes").drawn.picture
-    assert np.isnan(clinical.rate).all()
+    assert np.isnan(drawn(rows, K.CLINICAL, "yes").drawn.picture.rate).all()
 
 
 def test_reports_draw_what_was_asked_for(rows: str) -> None:

@@ -225,8 +225,7 @@ class _NeverSearched(tuple[str, ...]):
 @pytest.mark.parametrize("verbose", [False, True])
 def test_a_page_of_groups_takes_time_in_proportion_to_them(*, verbose: bool) -> None:
     """No group is looked for among all the others."""
-    path = csv(Path("rows.csv"), drawn())
-    report = measure_files(RowRequest([path], BY), options=OPTIONS)
+    report = measure_files(RowRequest([csv(Path("rows.csv"), drawn())], BY), options=OPTIONS)
     groups = replace(report.groups, measured=_NeverSearched(report.groups.measured))
     assert measure_page(replace(report, groups=groups), verbose=verbose) == measure_page(
         report, verbose=verbose
@@ -386,8 +385,7 @@ def test_further_scores_are_slices_with_paired_differences() -> None:
             RowRequest([path], replace(columns, others=(name,))),
             options=CompareOptions((M.ECE, M.BRIER, M.LOG_LOSS)),
         )
-        expected = tuple(one.difference for one in found.comparisons)
-        assert report.differences[f"score={name}"] == expected
+        assert report.differences[f"score={name}"] == tuple(one.difference for one in found.comparisons)
 
 
 def test_scores_and_groups_join_their_keys() -> None:
@@ -440,8 +438,7 @@ def test_clusters_reach_slices_and_differences() -> None:
     assert of(part, M.BRIER).details["clusters"] == 40
     brier = next(one for one in report.differences["score=other"] if one.name is M.BRIER)
     assert "cluster-robust" in brier.interval.method
-    ece = next(one for one in report.differences["score=other"] if one.name is M.ECE)
-    assert ece.interval is None
+    assert next(one for one in report.differences["score=other"] if one.name is M.ECE).interval is None
 
 
 def test_discrete_scores_are_cut_alike_in_every_group() -> None:

@@ -130,8 +130,7 @@ def test_an_artifact_goes_over_a_summary_as_over_rows(run: Run, parts: list[str]
     code, _, err = run("verify", *own, "--artifact", "cal.json", "--max-ece", "0.2")
     assert (code, "fit" in err) == (3, True)
     assert run("fit", *own, "-m", "isotonic")[1] == Path("cal.json").read_text()
-    small = summarised(run, parts[:2], "--memory", "4K")
-    code, _, err = run("measure", *small, *words)
+    code, _, err = run("measure", *summarised(run, parts[:2], "--memory", "4K"), *words)
     assert (code, "keeps scores to" in err, "--exact" in err) == (2, True, True)
 
 

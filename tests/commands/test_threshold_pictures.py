@@ -300,7 +300,6 @@ def test_conditions_stand_in_the_title_and_shares_in_the_caption() -> None:
         assert drawn(kind, rows, columns=some).title == "p.csv where score<0.9: score"
     assert drawn(PlotKind.SMOOTH, rows).title == "p.csv: score"
     found = drawn(PlotKind.RISK_COVERAGE, rows).drawn.caption[1]
-    label = np.loadtxt(rows, delimiter=",", skiprows=1)
-    wrong = 100.0 * float(np.mean(label[:, 1] == 0))
+    wrong = 100.0 * float(np.mean(np.loadtxt(rows, delimiter=",", skiprows=1)[:, 1] == 0))
     assert found.startswith(f"Wrong (label 0): {wrong:.3g} % of all, ")
     assert re.search(r"% of the surest 80 %, [0-9.]+ % of the surest 50 %; 300 rows", found)

@@ -90,8 +90,7 @@ def test_every_group_has_its_point_and_names_that_fit(rows: str) -> None:
 
 def test_no_error_is_said_to_be_none(rows: str) -> None:
     """One month that is calibrated."""
-    said = drawn(rows, least_rows=400).drawn.caption[0]
-    assert said.startswith("Scores are too low in 3")
+    assert drawn(rows, least_rows=400).drawn.caption[0].startswith("Scores are too low in 3")
     few = calibcli.plot(
         pd.read_csv(rows), score="pd", label="default", by="month", kind="trend", where="month==2024-5"
     )
@@ -105,7 +104,6 @@ def test_usual_intervals_are_whole() -> None:
     trend = TrendCurve("g", names, np.full(3, 0.2), bias, *ends, 0.95)
     segments = SegmentPoints(rows, bias, *ends, np.zeros(3, bool), names, (), 0.95)
     for curve in (trend, segments):
-        figure = figure_of(curve, Words("x"), look=look_of(FigureSize.COLUMN))
-        low, high = figure.axes[0].get_ylim()
+        low, high = figure_of(curve, Words("x"), look=look_of(FigureSize.COLUMN)).axes[0].get_ylim()
         assert -1.0 < low < ends[0][1]
         assert ends[1][0] < high < 1.0

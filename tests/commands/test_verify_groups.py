@@ -104,8 +104,7 @@ def test_groups_without_the_shifted_one_pass(rows: Callable[..., str]) -> None:
 
 def test_small_groups_are_inconclusive_unless_they_are_left_out(rows: Callable[..., str]) -> None:
     """Nothing hides: a group is judged as it is, or listed."""
-    few = verify(rows(*SHARES), BY, least_rows=1_000)
-    french = few.groups["country=FR"].verdicts["max-ece"]
+    french = verify(rows(*SHARES), BY, least_rows=1_000).groups["country=FR"].verdicts["max-ece"]
     assert french.outcome is VerdictName.INCONCLUSIVE
     assert "fewer than --min-rows 1,000" in (french.reason or "")
     left = verify(rows(*SHARES), BY, least_group_rows=1_000)

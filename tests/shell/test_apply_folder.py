@@ -275,8 +275,7 @@ def test_partitions_are_read_as_such_again(to: str, place: Path) -> None:
         rows.append([(row["score"], row["day"]) for row in found.to_pylist()])
     if to != "arrow":
         read = {"parquet": duckdb.read_parquet, "csv": duckdb.read_csv, "jsonl": duckdb.read_json}[to]
-        relation = read("out/*/*/*", hive_partitioning=True)
-        rows.append(relation.select("score, day::text").fetchall())
+        rows.append(read("out/*/*/*", hive_partitioning=True).select("score, day::text").fetchall())
     before = ds.dataset("hive", partitioning=hive).to_table().to_pylist()
     for some in rows:
         assert sorted(some) == sorted((row["score"], row["day"]) for row in before)

@@ -163,8 +163,7 @@ def test_arrow_keeps_its_codec_batches_and_metadata(
     from calibcli.data.readers.arrow import ArrowReader
 
     rows = table().replace_schema_metadata({"owner": "us"})
-    kinds = rows["kind"].dictionary_encode()
-    rows = rows.set_column(4, "kind", kinds)
+    rows = rows.set_column(4, "kind", rows["kind"].dictionary_encode())
     path, output = Path("in.arrow"), tmp_path / ("out.arrows" if stream else "out.arrow")
     options = pa.ipc.IpcWriteOptions(compression=codec)
     opened = pa.ipc.new_stream if stream else pa.ipc.new_file

@@ -149,8 +149,7 @@ def test_every_row_that_has_no_probability_is_counted_and_named(
     assert run(*line).code == 3
     assert run(*line, "--on-missing", "null").code == 3
     assert not output.exists()
-    ended = run(*line, "--on-missing", "null", "--on-range", "null", code=0)
-    said = " ".join(ended.err.split())
+    said = " ".join(run(*line, "--on-missing", "null", "--on-range", "null", code=0).err.split())
     assert "6 rows got no probability, as requested" in said
     assert "score: 4 missing or no number, the first at row 2" in said
     assert "score: 2 out of range, the first at row 4" in said
@@ -182,8 +181,7 @@ def test_rows_of_classes_out_of_range_or_with_another_sum_get_null(run: Run, map
     ended = run(*line, "--on-sum", "null", "--on-range", "null", code=0)
     assert "2 rows got no probability" in ended.err
     assert "1 with another sum than 1, the first at row 6" in ended.err
-    written = pd.read_parquet("out.parquet")["calibrated_confidence"]
-    assert np.array_equal(written.isna(), gone)
+    assert np.array_equal(pd.read_parquet("out.parquet")["calibrated_confidence"].isna(), gone)
 
 
 def test_all_bad_files_are_named_in_one_go(run: Run, maps: Path) -> None:

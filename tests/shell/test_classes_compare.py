@@ -129,8 +129,7 @@ def test_rows_that_predict_other_classes_are_counted_on_the_side_that_they_are_o
 def test_classes_hold_together_and_the_worst_stands_first(run: Run, zoo: dict[str, Path]) -> None:
     """Intervals of three classes at 98.33 %; sorted by the lower bound; nine lines with -v."""
     words = (zoo["rows"], *PROBS, "--artifact", zoo["vector"], "--artifact", zoo["temperature"])
-    report = compared(run, *words)
-    view = report["classes"]["views"]["one-vs-rest"]
+    view = compared(run, *words)["classes"]["views"]["one-vs-rest"]
     assert view["confidence"] == pytest.approx(1 - 0.05 / 3)
     for part in view["classes"].values():
         for one in part["measures"].values():

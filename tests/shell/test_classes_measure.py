@@ -215,8 +215,7 @@ def test_classes_on_a_grid_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     file = rows_of(Path("p.parquet"), logits, label, scale="prob")
     words = ["measure", file, "--probs", "p_*", "-y", "label", "--metric", "ece", "--memory", "1MiB"]
     assert main(words) == 0
-    said = capsys.readouterr().out
-    assert "did not fit in memory: scores of classes are rounded to" in said
+    assert "did not fit in memory: scores of classes are rounded to" in capsys.readouterr().out
     words[-2:] = ["--exact"]
     assert main(words) == 0
     assert "fit in memory" not in capsys.readouterr().out

@@ -43,8 +43,7 @@ def test_a_state_counts_by_the_values_declared(months: list[Path], run: Run) -> 
         told = run("verify", str(month), *GATE, "--state", str(state))
         assert told.code in (0, 4), told.err
     assert kept(state).terms.partition.outputs == SCALE
-    rows = pd.concat(map(pd.read_csv, months))
-    counts = rows.groupby("pd")["default"].agg(["size", "sum"])
+    counts = pd.concat(map(pd.read_csv, months)).groupby("pd")["default"].agg(["size", "sum"])
     sums = kept(state).sums
     assert sums.rows == tuple(counts["size"])
     assert sums.positive == tuple(counts["sum"])

@@ -72,8 +72,7 @@ def test_every_format_gives_the_same_shifts(run: Run, pair: tuple[pd.DataFrame, 
     assert result["country"].psi == first["country"]["psi"]
     assert result.to_frame()["psi"].sum() == pytest.approx(sum(one.psi for one in result.columns))
     assert "country: 2 levels are empty on one side" in " ".join(result.notes)
-    alone = calibcli.drift(pair[0]["pd"].to_numpy(), pair[1]["pd"].rename("other"))
-    assert alone.psi == result.psi
+    assert calibcli.drift(pair[0]["pd"].to_numpy(), pair[1]["pd"].rename("other")).psi == result.psi
     for keywords in ({"on": pair[0]["country"].to_numpy()}, {"weight": pair[0]["number"].to_numpy()}):
         with pytest.raises(calibcli.UsageProblem, match="is an array, and there are two kinds of rows"):
             calibcli.drift(pair[0]["pd"].to_numpy(), pair[0]["pd"].to_numpy(), **keywords)
@@ -453,6 +452,5 @@ def test_rows_in_both_files_are_asked_about(run: Run) -> None:
         "months.csv", index=False
     )
     assert "900 of 900 old scores" in run("drift", "months.csv", "--by", "month").out
-    again = pd.DataFrame({"score": rng.random(400).round(3)})
-    again.to_csv("again.csv", index=False)
+    pd.DataFrame({"score": rng.random(400).round(3)}).to_csv("again.csv", index=False)
     assert "in both?" not in run("drift", "rounded.csv", "again.csv").out

@@ -218,23 +218,8 @@ def test_auto_asks_each_group_of_weighted_rows_too(run: Run) -> None:
     weight = rng.lognormal(0.0, 0.5, 6_000)
     label = (rng.random(6_000) < rate).astype(int)
     path = in_csv("w.csv", {"score": score, "label": label, "g": group, "w": weight})
-    asked = (
-        "fit",
-        path,
-        "-s",
-        "score",
-        "-y",
-        "label",
-        "-w",
-        "w",
-        "--by",
-        "g",
-        "-m",
-        "auto",
-        "--candidate",
-        "platt",
-    )
-    document = run(*asked).document
+    candidates = ("-m", "auto", "--candidate", "platt")
+    document = run("fit", path, *CHURN, "-w", "w", "--by", "g", *candidates).document
     chosen = {key: one["method"] for key, one in document["members"].items()}
     assert chosen == {"right": "identity", "off": "platt"}
     # What the group alone is told of its folds: rows of a fold are those of all rows in it.
@@ -386,8 +371,7 @@ def test_groups_may_stand_in_the_path(run: Run, fitted: Path, kind: str) -> None
         expected = applied(run, fitted, Path(f"{country}.csv"))
         folder = Path("hive", f"country={country}")
         folder.mkdir(parents=True)
-        table = pa_csv.read_csvPath(f"{country}.csv").drop_columns("country")
-        pa_csv.write_csv(table, "bare.csv")
+        pa_csv.write_csv(pa_csv.read_csv(f"{country}.csv").drop_columns("country"), "bare.csv")
         words = ["apply", fitted, "bare.csv", "--keep", "score", "--name", "x", "--unseen"]
         assert "there is no column 'country'" in run(*words, "pooled", "-o", folder / f"a.{kind}").err
         run("fit", "bare.csv", *CHURN, "--force", "-o", "plain.json", code=0)

@@ -28,8 +28,7 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_same_rows_give_the_same_bytes(run: Run, artifact: Path) -> None:
     """CSV in another order gives the artifact of Parquet, byte for byte, by any number of workers."""
-    frame = pq.read_table(LOANS).to_pandas()
-    frame.sample(frac=1.0, random_state=1).to_csv("rows.csv", index=False)
+    pq.read_table(LOANS).to_pandas().sample(frac=1.0, random_state=1).to_csv("rows.csv", index=False)
     ended = run("fit", "rows.csv", *CHURN, *FIT, "--jobs", "2", code=0)
     assert ended.out == artifact.read_text()
     check(ended.document, "artifact")
@@ -130,5 +129,5 @@ def test_idle_columns_change_nothing(run: Run) -> None:
     ended = run("fit", "rows.csv", *CHURN, "--method", "segments", "--on", "country", "-o", "cal.json")
     assert "as good as any repair" in ended.err
     assert "if several are of one person or day, these losses are too low for others." in ended.err
-    after = calibcli.loadPath("cal.json").predict(frame["score"].to_numpy(), on=frame)
+    after = calibcli.load("cal.json").predict(frame["score"].to_numpy(), on=frame)
     assert np.array_equal(after, frame["score"])

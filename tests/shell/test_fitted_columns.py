@@ -74,8 +74,7 @@ def test_the_column_of_the_fit_comes_before_those_with_usual_names(
         ["compare", loans / "new.csv", "--json"],
         ["segments", loans / "new.csv", "--on", "branch", "--json"],
     ):
-        found = run(*command, "--artifact", fitted).document
-        assert found["input"]["score"] == "pd_grade", command
+        assert run(*command, "--artifact", fitted).document["input"]["score"] == "pd_grade", command
     other = run("measure", loans / "new.csv", "-s", "pd", "--artifact", fitted, "--json").document
     assert other["input"]["score"] == "pd"
     assert "column 'pd_grade', which these rows have too" in " ".join(other["input"]["notes"])
@@ -94,8 +93,7 @@ def test_without_it_the_guess_is_said(loans: Path, fitted: Path, run: Run) -> No
         pytest.warns(UserWarning, match="lie beyond"),
     ):
         calibcli.apply(str(fitted), pd.read_csv(loans / "bare.csv"))
-    nothing = written(Path("none.csv"), {"x": [0.5], "branch": ["north"]})
-    refused = run("apply", fitted, nothing, code=3)
+    refused = run("apply", fitted, written(Path("none.csv"), {"x": [0.5], "branch": ["north"]}), code=3)
     assert (
         "there is no column 'pd_grade', which the map was fitted to, and no column looks like" in refused.err
     )
@@ -172,20 +170,9 @@ def test_columns_of_classes_are_found_as_in_the_fit(run: Run) -> None:
         assert Path(f"{name}0.csv").read_bytes() == Path(f"{name}1.csv").read_bytes()
         found = run("measure", source, "-y", "y", "--artifact", artifact, "--json").document
         assert found["input"]["score"] == ("q_*" if name == "q" else "first,second,third")
-        of_others = (
-            "measure",
-            source,
-            "-y",
-            "y",
-            "--artifact",
-            artifact,
-            "-m",
-            "accuracy",
-            "--json",
-            "--probs",
-        )
+        of_others = ("measure", source, "-y", "y", "--artifact", artifact, "-m", "accuracy", "--json")
         for columns, other in ((words[1:], False), (["p_*"], True)):
-            notes = " ".join(json.loads(run(*of_others, *columns).out)["input"]["notes"])
+            notes = " ".join(json.loads(run(*of_others, "--probs", *columns).out)["input"]["notes"])
             assert ("which these rows have too: --probs names others" in notes) is other
         query = run("export", artifact, "--to", "sql")
         assert query.out == run("export", artifact, "--to", "sql", *words[:2]).out
@@ -208,8 +195,7 @@ def test_a_label_of_the_fit_that_no_row_has_is_said_to_be_of_the_fit(run: Run) -
     assert said in run(*line, code=3).err
     assert said in run("compare", *line[1:], "--artifact", "other.json", code=3).err
     labels = np.array(["no", "yes", "Yes", "maybe"])[np.arange(60) % 4]
-    mixed = written(Path("mixed.csv"), {"score": score, "label": labels})
-    seen = run("measure", mixed, *line[2:]).out
+    seen = run("measure", written(Path("mixed.csv"), {"score": score, "label": labels}), *line[2:]).out
     assert "as 0 by the fit of the map, in which 'yes' counts as 1" in seen
     assert "--positive" not in seen
     gate = ["verify", *line[1:], "--max-ece", "0.5", "--state", "gate.json"]
@@ -253,15 +239,8 @@ def test_names_with_commas_stand_in_quotes_wherever_names_are_listed(run: Run) -
     phrases = written(
         Path("said.csv"), {"s": ["very, likely", "unlikely"] * 60, "y": [1, 0, 1, 1, 0, 0] * 20}
     )
-    said = [
-        "-s",
-        "s",
-        "-y",
-        "y",
-        "-m",
-        "mean_score",
-        "--score-map",
-        '"very, likely"=.9,unlikely=.1',
-        "--json",
-    ]
-    assert run("measure", phrases, *said).document["measures"]["mean_score"]["value"] == 0.5
+    said = ("--score-map", '"very, likely"=.9,unlikely=.1', "-m", "mean_score", "--json")
+    assert (
+        run("measure", phrases, "-s", "s", "-y", "y", *said).document["measures"]["mean_score"]["value"]
+        == 0.5
+    )

@@ -177,8 +177,7 @@ def test_files_that_are_named_are_not_counted(place: Path) -> None:
 def test_a_link_that_leads_nowhere_is_refused(run: Run, place: Path, named: str, command: str) -> None:
     """As git-annex and DVC leave them: with its name and what it points to, and not passed over."""
     (place / "d" / "gone.csv").symlink_to("../.git/annex/objects/1f")
-    ended = run(*command.split(), named, code=3)
-    line, hint = ended.err.splitlines()
+    line, hint = run(*command.split(), named, code=3).err.splitlines()
     assert line == "error: d/gone.csv is a link to ../.git/annex/objects/1f, which is not there"
     assert "git annex get, dvc pull" in hint
 

@@ -246,8 +246,7 @@ def test_every_command_lists_groups_in_the_order_asked_for(loans: Path, run: Run
     assert [one.name for one in panels.panels] == [f"grade = {name}" for name in ORDERS[order]]
     clinical = drawn(loans, PlotKind.ISOTONIC, sort=order)
     assert [one.name for one in clinical.panels] == [f"grade = {name}" for name in ORDERS[order]]
-    trend = drawn(loans, PlotKind.TREND, sort=order)
-    assert list(trend.names) == ORDERS[order]
+    assert list(drawn(loans, PlotKind.TREND, sort=order).names) == ORDERS[order]
 
 
 def test_the_worst_that_is_asked_for_is_the_first_of_a_picture(loans: Path) -> None:
@@ -312,8 +311,7 @@ def test_a_trend_over_grades_is_in_the_order_of_the_scale(loans: Path) -> None:
     assert list(trend.names) == list(SCALE)
     assert np.all(np.diff(trend.score) > 0)
     assert not trend.joined
-    worst = drawn(loans, PlotKind.TREND, sort=GroupOrder.WORST)
-    assert np.all(np.diff(np.abs(worst.bias)) <= 0)
+    assert np.all(np.diff(np.abs(drawn(loans, PlotKind.TREND, sort=GroupOrder.WORST).bias)) <= 0)
 
 
 @pytest.mark.parametrize(

@@ -149,14 +149,8 @@ def test_many_further_scores_are_a_line_each(run: Run) -> None:
     truth = rng.random(400)
     columns = {f"s{k}": np.clip(truth + rng.normal(0.0, 0.02 * k, 400), 0.0, 1.0) for k in range(7)}
     pd.DataFrame({**columns, "label": (rng.random(400) < truth).astype(int)}).to_csv("many.csv")
-    words = (
-        "measure",
-        "many.csv",
-        "-y",
-        "label",
-        "--metric=ece,brier,ks",
-        *(word for name in columns for word in ("-s", name)),
-    )
+    scores = [word for name in columns for word in ("-s", name)]
+    words = ("measure", "many.csv", "-y", "label", "--metric=ece,brier,ks", *scores)
     plain, verbose = run(*words), run(*words, "-v")
     report = run(*words, "--json").document
     assert plain.out.count("score range") == 1
@@ -208,8 +202,7 @@ def test_metrics_by_commas_are_as_many_metrics(run: Run, thousand: Path) -> None
 @pytest.fixture
 def tied() -> Path:
     """Return a CSV file of 60 rows in no order, with ties, edges, and scores of 0 and 1."""
-    generator = np.random.default_rng(3)
-    score, label = rows_of(generator)
+    score, label = rows_of(np.random.default_rng(3))
     return in_csv("tied.csv", {"score": score, "label": label})
 
 
@@ -254,8 +247,7 @@ def test_mapie_sees_rows_in_the_order_of_the_input(tied: Path, run: Run) -> None
     score, label = rows_of(np.random.default_rng(3))
     table = ScoreTable.from_rows(score, label)
     expected = peer_numbers(CompatTool.MAPIE, table, rows=OrderedRows(score, label)).numbers[1].value
-    by_score = peer_numbers(CompatTool.MAPIE, table).numbers[1].value
-    assert expected != by_score
+    assert expected != peer_numbers(CompatTool.MAPIE, table).numbers[1].value
     for ran in (
         run("measure", tied, "--compat", "mapie", "--json"),
         run("measure", "-", "--compat", "mapie", "--json", stdin=tied.read_bytes()),
@@ -266,22 +258,8 @@ def test_mapie_sees_rows_in_the_order_of_the_input(tied: Path, run: Run) -> None
 
 def test_artifact_is_applied_first(artifact: Path, run: Run) -> None:
     """Theirs are of the recalibrated score, in the order of the input."""
-    file = Path(__file__).resolve().parents[2] / "sample_data" / "churn_evaluation.parquet"
-    ran = run(
-        "measure",
-        file,
-        "-s",
-        "score",
-        "-y",
-        "label",
-        "--artifact",
-        artifact,
-        "--compat",
-        "mapie",
-        "--json",
-        code=0,
-    )
-    document = ran.document
+    words = (*CHURN, "--artifact", artifact, "--compat", "mapie", "--json")
+    document = run("measure", EVALUATION, *words, code=0).document
     assert document["artifact"] == str(artifact)
     assert document["table"]["distinct"] <= 10
     assert document["numbers"]["spiegelhalter_statistic"]["same"] is True

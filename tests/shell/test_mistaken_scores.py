@@ -294,7 +294,7 @@ def test_a_fit_to_calibrated_scores_says_that_new_rows_may_lose(run: Run) -> Non
     ended = run("fit", path, "-s", "s", "-y", "y", "-m", "platt", "-o", "map.json", "--force")
     assert "The log loss falls " in ended.err
     assert "Expect new rows to gain less, or to lose: " in ended.err
-    after = calibcli.loadPath("map.json").predict(score[300:])
+    after = calibcli.load("map.json").predict(score[300:])
     before, after = (np.where(label[300:], one, 1.0 - one) for one in (score[300:], after))
     assert np.log(after).mean() < np.log(before).mean()
 

@@ -38,7 +38,7 @@ def listening() -> Iterator[str]:
 
 
 @pytest.fixture
-def locked(monkeypatch: pytest.MonkeyPatch) -> Path:
+def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a file below a directory without permission, which even root has not."""
     looked_at = os.stat
 
@@ -48,7 +48,7 @@ def locked(monkeypatch: pytest.MonkeyPatch) -> Path:
         return looked_at(path, *more, **named)
 
     monkeypatch.setattr(os, "stat", stat)
-    return Path("locked/p.png")
+    return tmp_path / "locked" / "p.png"
 
 
 # Each command with what it needs to be asked for an output.
@@ -352,5 +352,5 @@ def test_hidden_files_are_no_names_to_mean(run: Run) -> None:
     """The lock beside a state was offered for a state that is not there; one who types a dot may mean one."""
     for name in ("gate2.json", ".gate2.json.lock"):
         Path(name).touch()
-    assert run("inspect", "gate.json", code=3).err.endswith("/gate2.json?\n")
+    assert run("inspect", "gate.json", code=3).err.endswith(" gate2.json?\n")
     assert ".gate2.json.lock" in run("inspect", ".gate2.json.loc", code=3).err

@@ -208,13 +208,13 @@ def test_the_folder_and_the_link_must_be_ours_as_well(run: Run, project: Path, t
         f"the folder {project} of ../calibcli.toml belongs to user {STRANGER}" in run("verify", thousand).err
     )
     os.chown(project, 0, 0)
-    planted.rename(Path("limits.toml"))
-    planted.symlink_to(Path("limits.toml"))
+    planted.rename(project / "limits.toml")
+    planted.symlink_to(project / "limits.toml")
     assert run("verify", thousand).code == 0
     os.lchown(planted, STRANGER, STRANGER)
     assert f"the link ../calibcli.toml belongs to user {STRANGER}" in run("verify", thousand).err
     os.lchown(planted, 0, 0)
-    os.chown(Path("limits.toml"), STRANGER, STRANGER)
+    os.chown(project / "limits.toml", STRANGER, STRANGER)
     assert f"error: ../calibcli.toml belongs to user {STRANGER}" in run("verify", thousand).err
 
 

@@ -34,8 +34,7 @@ def rows() -> Path:
     score = rng.random(900)
     names = rng.choice(["DE", "$US", "<b>予</b>", "W" * 300], 900)
     label = rng.random(900) < score
-    path = Path("rows.csv")
-    return in_csv(path, {"old": score, "new": score**2, "label": label, "country": names})
+    return in_csv(Path("rows.csv"), {"old": score, "new": score**2, "label": label, "country": names})
 
 
 def drawn(ran: Ran, path: Path) -> str:
@@ -293,5 +292,4 @@ def test_groups_of_the_fit_rows_say_so_and_so_does_their_report(run: Run, csv_of
     requested = (*CHURN, "--artifact", cal, "--by", "group", "--json", "-o", report)
     assert run("measure", rows, *requested).code == 0
     assert FIT_ROWS in json.loads(report.read_text())["notes"]
-    seen = diagram_of(PlotRequest([str(report)], kind=PlotKind.GROUPS)).drawn
-    assert IN_PICTURE in seen.foot
+    assert IN_PICTURE in diagram_of(PlotRequest([str(report)], kind=PlotKind.GROUPS)).drawn.foot

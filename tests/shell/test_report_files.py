@@ -146,21 +146,8 @@ def test_bad_input_is_told_to_servers_and_monitors(run: Run, runner: Path) -> No
     assert run(*GATE, PASSING, *words).code == 0
     pages = {kind: files[kind].read_text() for kind in ("md", "json")}
     # A name that would be a command of the runner wherever it stood in a line.
-    column = "##[error]x"
-    ended = run(
-        "verify",
-        EVALUATION,
-        "-s",
-        column,
-        "-y",
-        "label",
-        "--max-ece",
-        "0.1",
-        *words,
-        "--report",
-        "github",
-        "--force",
-    )
+    line = ("verify", EVALUATION, "-s", "##[error]x", "-y", "label", "--max-ece", "0.1")
+    ended = run(*line, *words, "--report", "github", "--force")
     assert (ended.code, ended.out) == (3, "")
     suites = JUnitXml.fromstring(files["junit"].read_bytes())
     assert (suites.tests, suites.errors) == (1, 1)

@@ -159,8 +159,7 @@ def test_python_takes_words_from_arrays_and_frames(folders: dict[str, Path]) -> 
     with (folders["words"] / "answers.csv").open() as file:
         rows = list(csv.DictReader(file))
     said, label = [row["confidence"] for row in rows], [int(row["correct"]) for row in rows]
-    table = pq.read_table(folders["numbers"] / "answers.parquet")
-    meant = table["confidence"].to_pylist()
+    meant = pq.read_table(folders["numbers"] / "answers.parquet")["confidence"].to_pylist()
     wanted = calibcli.measure(meant, label)["ece"]
     frame = pd.DataFrame({"confidence": said, "correct": label})
     columns = {"score": "confidence", "label": "correct", "score_map": PHRASES}

@@ -183,31 +183,20 @@ def test_least_rows_depth_and_kinds_choose_what_is_judged(run: Run, rows: Path) 
 
 def test_reports_for_servers_say_which_segments_were_not_judged(run: Run, rows: Path) -> None:
     """JUnit skips the small ones, metrics count every verdict, the summary has the table."""
-    junit, metrics, page = (Path(name) for name in ("gate.xml", "gate.prom", "gate.md"))
-    ended = run(
-        "verify",
-        rows,
-        *CHURN,
-        *ON,
-        "--max-segment-bias",
-        0.05,
-        "--report",
-        f"junit={junit}",
-        "--report",
-        f"openmetrics={metrics}",
-        "--report",
-        f"md={page}",
-        "--report",
-        "github",
-        code=1,
+    reports = (
+        "--report=junit=gate.xml",
+        "--report=openmetrics=gate.prom",
+        "--report=md=gate.md",
+        "--report=github",
     )
-    suite = ET.parse(junit).getroot()[0]  # noqa: S314 - our own file
+    ended = run("verify", rows, *CHURN, *ON, "--max-segment-bias", 0.05, *reports, code=1)
+    suite = ET.parse("gate.xml").getroot()[0]  # noqa: S314 - our own file
     assert (suite.get("failures"), suite.get("skipped")) == ("1", "1")
     assert "country = BR" in "".join(suite.itertext())
-    found = metrics.read_text(encoding="utf-8")
+    found = Path("gate.prom").read_text(encoding="utf-8")
     assert 'calibcli_judged_segments{rule="max-segment-bias",group="all",verdict="none"} 5' in found
     assert 'verdict="fail"} ' in found
-    assert "| country = BR" in page.read_text(encoding="utf-8")
+    assert "| country = BR" in Path("gate.md").read_text(encoding="utf-8")
     assert "country = BR" in ended.err
 
 
@@ -248,8 +237,7 @@ def test_a_state_freezes_segments_at_the_first_look_and_adds_batches_up(
     assert "country = BR" in ended.out
     assert "(other)" not in ended.out
     assert "at the first look are not tested by themselves" in ended.out
-    report = judged(run, *STATE, "--state", state, code=1)
-    (rule,) = report["rules"].values()
+    (rule,) = judged(run, *STATE, "--state", state, code=1)["rules"].values()
     names = {" and ".join(one["where"]) for one in rule["segments"]["segments"]}
     assert {"", "country = BR", "country = DE"} < names
     assert not any("XX" in one or "LU" in one for one in names)

@@ -58,8 +58,7 @@ ALL = ("--on", "country,mobile", "--on", "age,code", "--min-rows", "30")
 
 def test_every_format_and_order_gives_the_same_segments(run: Run, rows: pd.DataFrame) -> None:
     """CSV, Parquet, JSON lines, shuffled rows in two files, a frame and arrays agree to the last bit."""
-    whole = in_csv(rows, "rows.csv")
-    first = report(run, whole, *ALL)
+    first = report(run, in_csv(rows, "rows.csv"), *ALL)
     kinds = {one["name"]: one["kind"] for one in first["columns"]}
     assert kinds == {"country": "categories", "mobile": "categories", "age": "numbers", "code": "numbers"}
     assert first["columns"][0]["levels"][-1] == "country = (missing)"
@@ -99,8 +98,7 @@ def test_frequencies_conditions_and_artifacts_are_those_of_every_command(
     assert run("apply", "cal.json", path, "-o", "applied.csv").code == 0
     applied = pd.read_csv("applied.csv", engine="pyarrow")
     applied["score"] = applied["calibrated"]
-    again = report(run, in_csv(applied, "again.csv"), *on)
-    assert after["segments"] == again["segments"]
+    assert after["segments"] == report(run, in_csv(applied, "again.csv"), *on)["segments"]
     dropped = report(run, path, *on, "--on-missing", "drop")
     assert sum(one["rows"] for one in dropped["segments"] if not one["where"]) == rows["country"].count()
 
@@ -227,8 +225,7 @@ def test_untested_segments_say_what_came_and_what_was_expected(run: Run) -> None
 
 def test_values_that_share_a_segment_are_named(run: Run, rows: pd.DataFrame) -> None:
     """As they say nothing under the name `(other)`: the option to tell them apart does."""
-    path = in_csv(rows, "rows.csv")
-    asked = ("segments", path, *CHURN, "--on", "country", "--min-rows", "30")
+    asked = ("segments", in_csv(rows, "rows.csv"), *CHURN, "--on", "country", "--min-rows", "30")
     said = "country = (other) is all but the 2 most frequent values: 'FR'; --max-values 3 tells them apart"
     assert said in " ".join(run(*asked, "--max-values", "2", code=0).out.split())
     assert "(other)" not in run(*asked, "--max-values", "3", code=0).out
@@ -258,8 +255,7 @@ def test_columns_that_settle_the_label_are_named(run: Run) -> None:
         for by in ("repaid", "part"):
             ended = run(command, path, "--by", by, *more, *(["--force"] if command == "fit" else []))
             assert (said in ended.out + ended.err) == (by == "repaid")
-    few = in_csv(frame.head(15), "few.csv")
-    assert "settles the label" not in run("segments", few, *on).out
+    assert "settles the label" not in run("segments", in_csv(frame.head(15), "few.csv"), *on).out
 
 
 def test_too_many_segments_and_summaries_are_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,8 +275,7 @@ def test_text_and_csv_are_cut_alike(values: list[str]) -> None:
     said = {"score": "score", "label": "label", "on": "col"}
     in_memory = calibcli.segments(text, **said)
     read = pd.read_csv(io.StringIO(text.to_csv(index=False)), dtype={"col": str}, keep_default_na=False)
-    from_csv = calibcli.segments(read, **said)
-    assert in_memory.report.columns == from_csv.report.columns
+    assert in_memory.report.columns == calibcli.segments(read, **said).report.columns
     assert sum(one.rows for one in in_memory.segments if one.where) == len(values)
 
 
@@ -288,8 +283,7 @@ def test_a_name_with_a_comma_is_typed_in_quotes(run: Run) -> None:
     """As in CSV; in Python a list has each name by itself."""
     frame = pd.DataFrame({"score": [0.2, 0.8] * 200, "label": [0, 1] * 200, "a": [1, 1, 2, 2] * 100})
     frame['in "EU", y/n'] = ["y", "n", "n", "n"] * 100
-    path = in_csv(frame, "rows.csv")
-    found = report(run, path, "--on", '"in ""EU"", y/n",a', "--numeric", "a")
+    found = report(run, in_csv(frame, "rows.csv"), "--on", '"in ""EU"", y/n",a', "--numeric", "a")
     assert [one["name"] for one in found["columns"]] == ['in "EU", y/n', "a"]
     called = calibcli.segments(frame, score="score", label="label", on=['in "EU", y/n', "a"], numeric=["a"])
     assert [one.to_dict() for one in called.segments] == found["segments"]

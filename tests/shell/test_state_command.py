@@ -109,15 +109,12 @@ def test_every_row_is_in_a_batch_whatever_tells_them(run: Run, values: list[obje
 
 def test_batches_add_up_until_the_gate_passes(run: Run, batch_of: Make) -> None:
     """Few rows are inconclusive (4), more of the same pass (0); one call with all gives the same bytes."""
-    state, codes = Path("gate.json"), []
-    for day in range(8):
-        ran = run("verify", batch_of(f"{day}.csv", seed=day), *GATE, "--state", state)
-        codes.append(ran.code)
+    state, files = Path("gate.json"), [batch_of(f"{day}.csv", seed=day) for day in range(8)]
+    codes = [run("verify", file, *GATE, "--state", state).code for file in files]
     assert codes[0] == 4
     assert codes[-1] == 0
     assert set(codes) == {0, 4}
     assert codes == sorted(codes, reverse=True)
-    files = [Path(f"{day}.csv") for day in range(8)]
     run("verify", *files, *GATE, "--state", "together.json", code=0)
     assert Path("together.json").read_bytes() == state.read_bytes()
     document = state_of(state)
@@ -375,15 +372,8 @@ def test_a_silent_alarm_is_no_pass_in_any_report(run: Run, batch_of: Make) -> No
     """Annotations, summary, JUnit and metrics say NO ALARM; what machines read as the verdict stays."""
     junit, metrics = Path("gate.xml"), Path("gate.prom")
     words = ["verify", batch_of("a.csv", 1000), *CHURN, "--alarm", "--state"]
-    ran = run(
-        *words,
-        "w.json",
-        "--report",
-        "github",
-        *("--report", f"junit={junit}"),
-        *("--report", f"openmetrics={metrics}"),
-        code=0,
-    )
+    reports = ("--report=github", f"--report=junit={junit}", f"--report=openmetrics={metrics}")
+    ran = run(*words, "w.json", *reports, code=0)
     assert "title=calibcli%3A NO ALARM 1 claim" in ran.err
     assert "PASS" not in ran.out + ran.err
     assert '<property name="alarm" value="NO ALARM" />' in junit.read_text()

@@ -146,19 +146,8 @@ def test_a_baseline_is_never_replaced(run: Run, thousand: Path) -> None:
     base = Path("base.json")
     run("measure", thousand, "--json", "-o", base)
     before = base.read_bytes()
-    run(
-        "verify",
-        thousand,
-        "--baseline",
-        base,
-        "--max-regression",
-        "0.5",
-        "-o",
-        base,
-        "--force",
-        "--json",
-        code=5,
-    )
+    against = ("--baseline", base, "--max-regression", "0.5")
+    run("verify", thousand, *against, "-o", base, "--force", "--json", code=5)
     assert base.read_bytes() == before
 
 
@@ -185,8 +174,7 @@ def test_a_score_of_few_values_may_be_judged_value_by_value(run: Run, csv_of: Ma
 )
 def test_the_bound_that_decided_says_for_whom(run: Run, rule: str, who: str) -> None:
     """Of smECE the upper bound speaks of the population, the lower one of these scores, either way round."""
-    line = run("verify", EVALUATION, *CHURN, "--rule", rule).out.splitlines()[1]
-    assert who in line
+    assert who in run("verify", EVALUATION, *CHURN, "--rule", rule).out.splitlines()[1]
 
 
 def test_groups_beside_nothing_but_a_baseline_are_refused(run: Run, grouped: Path) -> None:

@@ -51,21 +51,11 @@ def test_conditions_of_sql_are_told_how_to_be_written(text: str, hint: str) -> N
 
 def test_what_takes_no_map_by_group_takes_one_group_by_group(run: Run) -> None:
     """The hint of an export to ONNX names `--where` in place of `--by`, which works."""
-    by_group, of_one = Path("g.json"), Path("east.json")
-    run("fit", SAMPLE / "churn_calibration.parquet", *CHURN, "--by", "group", "-o", by_group, "-q", code=0)
-    assert "--where 'group==GROUP'" in run("export", by_group, "--to", "onnx", "-o", "g.onnx", code=2).err
-    run(
-        "fit",
-        SAMPLE / "churn_calibration.parquet",
-        *CHURN,
-        "--where",
-        "group==east",
-        "-o",
-        of_one,
-        "-q",
-        code=0,
-    )
-    assert run("export", of_one, "--to", "sql").code == 0
+    fit = ("fit", SAMPLE / "churn_calibration.parquet", *CHURN, "-q", "-o")
+    run(*fit, "g.json", "--by", "group", code=0)
+    assert "--where 'group==GROUP'" in run("export", "g.json", "--to", "onnx", "-o", "g.onnx", code=2).err
+    run(*fit, "east.json", "--where", "group==east", code=0)
+    assert run("export", "east.json", "--to", "sql").code == 0
 
 
 def test_a_map_by_group_says_what_its_column_is_for(run: Run, csv_of: Make) -> None:
