@@ -28,6 +28,7 @@ from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.options.rows import Columns
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.running import RunningTable
+from command_line import in_csv
 
 ASKED = Columns("score", "label")
 SCORES = st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0, 5e-324]), st.floats(0, 1))
@@ -40,16 +41,15 @@ def read(
     return gather([str(path) for path in paths], columns, engine=ThreadEngine(workers), limit=limit)
 
 
-def write_csv(path: Path, rows: Sequence[tuple[float, bool]]) -> Path:
-    path.write_text("score,label\n" + "".join(f"{score!r},{label:d}\n" for score, label in rows))
-    return path
+def write_csv(path: Path | str, rows: Sequence[tuple[float, bool]]) -> Path:
+    return in_csv(path, {"score": [row[0] for row in rows], "label": [row[1] for row in rows]})
 
 
-def write_parquet(path: Path, rows: Sequence[tuple[float, bool]], group: int = 7) -> Path:
+def write_parquet(path: Path | str, rows: Sequence[tuple[float, bool]], group: int = 7) -> Path:
     scores, labels = [row[0] for row in rows], [row[1] for row in rows]
     table = pa.table({"score": pa.array(scores, pa.float64()), "label": pa.array(labels, pa.bool_())})
     pq.write_table(table, path, row_group_size=group)
-    return path
+    return Path(path)
 
 
 @given(
@@ -90,7 +90,7 @@ def test_shuffled_and_split_rows_give_the_same_table(
         assert whole.tables["raw"] == ScoreTable.from_rows(scores, labels)
 
 
-def test_workers_never_change_a_digit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_never_change_a_digit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Importance weights are floats: their sums are added in the order of the fragments."""
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 1000)
     rng = np.random.default_rng(0)
@@ -99,16 +99,16 @@ def test_workers_never_change_a_digit(tmp_path: Path, monkeypatch: pytest.Monkey
         "label": rng.random(20_000) < 0.5,
         "w": rng.random(20_000),
     }
-    pq.write_table(pa.table(columns), tmp_path / "a.parquet", row_group_size=500)
+    pq.write_table(pa.table(columns), "a.parquet", row_group_size=500)
     weighted = Columns("score", "label", weight="w")
-    one, four = (read([tmp_path / "a.parquet"], weighted, workers=n).tables["raw"] for n in (1, 4))
+    one, four = (read([Path("a.parquet")], weighted, workers=n).tables["raw"] for n in (1, 4))
     assert one == four
     assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301 - our own table
 
 
-def test_transforms_are_tabled_beside_each_other(tmp_path: Path) -> None:
+def test_transforms_are_tabled_beside_each_other() -> None:
     """One pass gives the raw and the recalibrated table."""
-    path = write_csv(tmp_path / "a.csv", [(0.2, True), (0.4, False), (0.4, True)])
+    path = write_csv("a.csv", [(0.2, True), (0.4, False), (0.4, True)])
     halved = GatherRequest({"raw": None, "half": lambda score: score / 2})
     found = gather([str(path)], ASKED, engine=ThreadEngine(1), gather_request=halved)
     assert found.tables["raw"].score.tolist() == [0.2, 0.4]
@@ -116,11 +116,11 @@ def test_transforms_are_tabled_beside_each_other(tmp_path: Path) -> None:
     assert found.tables["half"].positive_rows.tolist() == [1, 1]
 
 
-def test_formats_agree(tmp_path: Path) -> None:
+def test_formats_agree() -> None:
     """CSV, TSV with CRLF and BOM, quoted, compressed and Parquet of the same rows give one table."""
     rows = [(0.25, True), (1e-7, False), (0.25, False), (1.0, True)]
-    expected = read([write_csv(tmp_path / "a.csv", rows)]).tables["raw"]
-    text = (tmp_path / "a.csv").read_text()
+    expected = read([write_csv("a.csv", rows)]).tables["raw"]
+    text = Path("a.csv").read_text()
     variants = {
         "crlf.csv": text.replace("\n", "\r\n").encode(),
         "bom.csv": b"\xef\xbb\xbf" + text.encode(),
@@ -137,34 +137,32 @@ def test_formats_agree(tmp_path: Path) -> None:
         "more.csv": text.replace(",", ',"a\nb""c",').replace('score,"a\nb""c"', "score,x").encode(),
     }
     for name, content in variants.items():
-        (tmp_path / name).write_bytes(content)
-        assert read([tmp_path / name]).tables["raw"] == expected, name
-    assert read([write_parquet(tmp_path / "a.parquet", rows)]).tables["raw"] == expected
-    with pa.CompressedOutputStream(str(tmp_path / "a.csv.zst"), "zstd") as stream:
+        Path(name).write_bytes(content)
+        assert read([Path(name)]).tables["raw"] == expected, name
+    assert read([write_parquet(Path("a.parquet"), rows)]).tables["raw"] == expected
+    with pa.CompressedOutputStream("a.csv.zst", "zstd") as stream:
         stream.write(text.encode())
-    assert read([tmp_path / "a.csv.zst"]).tables["raw"] == expected
+    assert read([Path("a.csv.zst")]).tables["raw"] == expected
 
 
-def test_scales_agree(tmp_path: Path) -> None:
+def test_scales_agree() -> None:
     """The same probabilities as logits and log-probabilities."""
     p = np.array([0.1, 0.5, 0.9])
     for scale, column in ((Scale.LOGIT, np.log(p / (1 - p))), (Scale.LOGPROB, np.log(p))):
-        write_csv(tmp_path / "a.csv", [(float(x), True) for x in column])
-        found = read([tmp_path / "a.csv"], Columns("score", "label", scale=scale)).tables["raw"]
+        write_csv("a.csv", [(float(x), True) for x in column])
+        found = read([Path("a.csv")], Columns("score", "label", scale=scale)).tables["raw"]
         assert found.score == pytest.approx(p, abs=1e-15)
 
 
-def test_frequencies_are_counted_over_the_whole_input(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_frequencies_are_counted_over_the_whole_input(monkeypatch: pytest.MonkeyPatch) -> None:
     """Below 2^53 rows are exact; more are refused in whatever file or fragment they come to light."""
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 2)
     half = 1 << 52
     requested = Columns("score", "label", weight="w", weights_are=WeightMeaning.FREQUENCY)
     for name, weights in (("0", [half, 0]), ("1", [0, half - 1]), ("2", [0, 0, 1, 0]), ("3", [half] * 150)):
         table = pa.table({"score": [0.5] * len(weights), "label": [1] * len(weights), "w": weights})
-        pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=2)
-    first, second, third, many = (tmp_path / f"{name}.parquet" for name in range(4))
+        pq.write_table(table, f"{name}.parquet", row_group_size=2)
+    first, second, third, many = (Path(f"{name}.parquet") for name in range(4))
     assert read([first, second], requested).tables["raw"].total_rows == (1 << 53) - 1
     for last in (third, many):
         with pytest.raises(InputProblem, match=f"{last.name}, column 'w': frequency weights add up to 9,007"):
@@ -173,11 +171,11 @@ def test_frequencies_are_counted_over_the_whole_input(
 
 def test_a_shard_without_rows_is_no_error(tmp_path: Path) -> None:
     """Only the whole input must have rows."""
-    write_csv(tmp_path / "0.csv", [])
-    write_csv(tmp_path / "1.csv", [(0.5, True)])
+    write_csv("0.csv", [])
+    write_csv("1.csv", [(0.5, True)])
     found = read([tmp_path])
     assert found.input.rows == 1
-    assert found.input.files == (str(tmp_path / "0.csv"), str(tmp_path / "1.csv"))
+    assert found.input.files == (f"{tmp_path}/0.csv", f"{tmp_path}/1.csv")
 
 
 def test_faults_are_counted_over_the_whole_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,30 +184,30 @@ def test_faults_are_counted_over_the_whole_file(tmp_path: Path, monkeypatch: pyt
     scores = [0.5] * 100
     scores[17], scores[18], scores[95] = 1.04, -2.0, 3.0
     labels = [True, False] * 50
-    write_parquet(tmp_path / "0.parquet", [(0.5, True)])
-    write_parquet(tmp_path / "1.parquet", list(zip(scores, labels, strict=True)))
-    write_parquet(tmp_path / "2.parquet", [(9.0, True)])
+    write_parquet(Path("0.parquet"), [(0.5, True)])
+    write_parquet(Path("1.parquet"), list(zip(scores, labels, strict=True)))
+    write_parquet(Path("2.parquet"), [(9.0, True)])
     for workers in (1, 3):
         with pytest.raises(InputProblem) as caught:
             read([tmp_path], workers=workers)
         assert caught.value.message == (
-            f"{tmp_path / '1.parquet'}, column 'score': 3 of 100 values lie outside [0, 1]; "
+            f"{tmp_path}/1.parquet, column 'score': 3 of 100 values lie outside [0, 1]; "
             "the first is 1.04 at row 18"
         )
 
 
-def test_labels_of_all_fragments_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_of_all_fragments_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The label 0 was only in fragments before the fault."""
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 2)
     table = pa.table({"score": [0.5] * 6, "label": [0, 1, 1, 1, 2, 1]})
-    pq.write_table(table, tmp_path / "a.parquet", row_group_size=2)
+    pq.write_table(table, "a.parquet", row_group_size=2)
     with pytest.raises(InputProblem, match=r"there are '0', '1' and '2'$"):
-        read([tmp_path / "a.parquet"])
+        read([Path("a.parquet")])
 
 
-def test_damage_in_the_middle_is_one_line(tmp_path: Path) -> None:
+def test_damage_in_the_middle_is_one_line() -> None:
     """Pages that do not decompress are the input's fault."""
-    path = tmp_path / "a.parquet"
+    path = Path("a.parquet")
     rng = np.random.default_rng(0)
     table = pa.table({"score": rng.random(50_000), "label": rng.random(50_000) < 0.5})
     pq.write_table(table, path, compression="gzip")
@@ -222,14 +220,12 @@ def test_damage_in_the_middle_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("small", [0, 1 << 16])
-def test_what_is_read_ahead_is_counted_up_to_the_break(
-    small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_read_ahead_is_counted_up_to_the_break(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A problem comes in its turn, after the rows before it, and no thread goes on reading."""
     monkeypatch.setattr("calibcli.data.readers._SMALL", small)
     monkeypatch.setattr("calibcli.data.readers._BATCH_ROWS", 5)
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 10)
-    path = write_parquet(tmp_path / "a.parquet", [(0.5, True)] * 40, group=10)
+    path = write_parquet(Path("a.parquet"), [(0.5, True)] * 40, group=10)
     original = parquet.ParquetReader.batches
 
     def breaks(reader: parquet.ParquetReader, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
@@ -250,31 +246,31 @@ def test_what_is_read_ahead_is_counted_up_to_the_break(
     assert not [one for one in threading.enumerate() if one.name.startswith("calibcli-ahead")]
 
 
-def test_an_earlier_fault_wins_over_later_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_earlier_fault_wins_over_later_damage(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first problem in the order of the input is told."""
-    path = tmp_path / "a.csv"
+    path = Path("a.csv")
     path.write_text("score,label\n" + "7,1\n" * 200_000 + "abc,1\n")
     with pytest.raises(InputProblem, match="'abc' at row 200,001 is not a number"):
         read([path])
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 10)
-    write_parquet(tmp_path / "b.parquet", [(7.0, True)] * 20, group=10)
+    write_parquet(Path("b.parquet"), [(7.0, True)] * 20, group=10)
     original = parquet.ParquetReader.batches
 
     def breaks(reader: parquet.ParquetReader, resolved: object) -> object:
         if reader.fragment.first_row:
             message = "broken"
             raise InputProblem(message)
-        return original(reader, resolved)  # type: ignore[arg-type]
+        return original(reader, resolved)
 
     monkeypatch.setattr(parquet.ParquetReader, "batches", breaks)
     with pytest.raises(InputProblem, match="10 of the first 10 values lie outside"):
-        read([tmp_path / "b.parquet"])
+        read([Path("b.parquet")])
 
 
-def test_a_stopped_tally_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_tally_ends_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that Ctrl-C need not wait for a file to be read to its end."""
     monkeypatch.setattr("calibcli.data.readers._BATCH_ROWS", 10)
-    path = write_parquet(tmp_path / "a.parquet", [(0.5, True)] * 200, group=200)
+    path = write_parquet(Path("a.parquet"), [(0.5, True)] * 200, group=200)
     (fragment,) = fragments.list_fragments([str(path)])
     resolved = choose_columns([fragment], ASKED)[str(path)]
     found = TallyWork(None, Signals(stopped=True))(fragments.Piece(fragment, resolved))
@@ -283,9 +279,9 @@ def test_a_stopped_tally_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert found.findings.rows <= 90
 
 
-def test_an_interrupt_leaves_no_thread_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_leaves_no_thread_running(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers see that nobody waits and stop."""
-    paths = [write_parquet(tmp_path / f"{i}.parquet", [(0.5, True)]) for i in range(4)]
+    paths = [write_parquet(Path(f"{i}.parquet"), [(0.5, True)]) for i in range(4)]
 
     def endless(reader: parquet.ParquetReader, _: object) -> object:
         if reader.fragment.index == 0:
@@ -302,11 +298,11 @@ def test_an_interrupt_leaves_no_thread_running(tmp_path: Path, monkeypatch: pyte
             assert not thread.is_alive()
 
 
-def test_the_summary_states_what_was_chosen(tmp_path: Path) -> None:
+def test_the_summary_states_what_was_chosen() -> None:
     """Guesses and default meanings are said."""
-    (tmp_path / "a.csv").write_text("p,y,w\n0.5,1,2\n1.5,0,1\n,0,1\n")
+    Path("a.csv").write_text("p,y,w\n0.5,1,2\n1.5,0,1\n,0,1\n")
     requested = Columns(weight="w", on_missing=OnMissing.DROP, on_range=OnRange.CLIP)
-    source = read([tmp_path / "a.csv"], requested).input
+    source = read([Path("a.csv")], requested).input
     assert (source.score, source.label, source.weight) == ("p", "y", "w")
     assert (source.rows, source.dropped, source.clipped) == (2, 1, 1)
     assert source.notes == (
@@ -322,7 +318,7 @@ def test_the_summary_states_what_was_chosen(tmp_path: Path) -> None:
         on_missing=OnMissing.DROP,
         on_range=OnRange.CLIP,
     )
-    assert read([tmp_path / "a.csv"], counted).input.notes == ()
+    assert read([Path("a.csv")], counted).input.notes == ()
 
 
 PANDAS = """
@@ -337,14 +333,12 @@ print([name for name in heavy if name in sys.modules])
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
-def test_threads_of_arrow_hold_nothing_of_python(
-    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_threads_of_arrow_hold_nothing_of_python(suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that let go of bytes of Python while the interpreter shut down aborted one script in twenty."""
     sources: list[Any] = []
     made = pa.BufferReader
     monkeypatch.setattr(pa, "BufferReader", lambda content: sources.append(content) or made(content))
-    path = tmp_path / f"a.{suffix}"
+    path = Path(f"a.{suffix}")
     lines = {"csv": "score,label\n0.5,1\n0.25,0\n", "jsonl": '{"score": 0.5, "label": 1}\n' * 2}
     path.write_text(lines[suffix])
     assert read([path]).input.rows == 2
@@ -356,14 +350,10 @@ def test_threads_of_arrow_hold_nothing_of_python(
 @pytest.mark.parametrize(
     ("suffix", "loaded"), [("csv", "['pyarrow.csv']"), ("parquet", "['pyarrow.parquet']")]
 )
-def test_reading_imports_no_pandas(suffix: str, loaded: str, tmp_path: Path) -> None:
+def test_reading_imports_no_pandas(suffix: str, loaded: str) -> None:
     """Nor the reader of the other format: each would cost every command its time."""
     rows = [(0.5, True), (0.25, False)]
-    path = (
-        write_csv(tmp_path / "a.csv", rows)
-        if suffix == "csv"
-        else write_parquet(tmp_path / "a.parquet", rows)
-    )
+    path = write_csv("a.csv", rows) if suffix == "csv" else write_parquet(Path("a.parquet"), rows)
     done = subprocess.run(
         [sys.executable, "-c", PANDAS, str(path)], capture_output=True, text=True, check=True
     )
