@@ -27,6 +27,8 @@ from calibcli.stats.table.grid import digest, grid_of
 from command_line import CHURN, Run
 from published import check
 
+ASKED = " ".join(CHURN)
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -68,8 +70,7 @@ def summarised(run: Run, parts: list[str], *words: str) -> list[str]:
     """Return a summary of each file."""
     for place, part in enumerate(parts):
         kept = ("--summary-out", f"s{place}.json", "--force", "-q", "--metric", "bias")
-        code, _, err = run("measure", part, *CHURN, *words, *kept)
-        assert code == 0, err
+        run("measure", part, *CHURN, *words, *kept, code=0)
     return [f"s{place}.json" for place in range(len(parts))]
 
 
@@ -93,11 +94,9 @@ def test_parts_give_the_reports_of_the_whole(
     run: Run, parts: list[str], how: tuple[str, ...], then: tuple[str, ...]
 ) -> None:
     """Byte for byte, merged first or named together; in memory or on a grid."""
-    whole = run(then[0], *parts, *CHURN, *_once(*how, *then[1:]))
-    assert whole[0] == 0, whole[2]
+    whole = run(then[0], *parts, *CHURN, *_once(*how, *then[1:]), code=0)
     made = summarised(run, parts, *how)
-    code, _, err = run("merge", *made, "-o", "whole.json", "--force")
-    assert code == 0, err
+    run("merge", *made, "-o", "whole.json", "--force", code=0)
     memory = ("--memory", "4K") if "4K" in how else ()
     rest = tuple(word for word in then[1:] if word not in memory)
     assert run(then[0], "whole.json", *memory, *rest)[:2] == whole[:2]
@@ -111,8 +110,8 @@ def test_a_default_key_gives_way_where_summaries_are_merged(run: Run, parts: lis
     """Nothing is signed with it: typed it is refused, and from a file it is left out, with the trust."""
     made = summarised(run, parts[:2])
     Path("named.toml").write_text('[merge]\nstate-key-file = "no.key"\n')
-    code, _, err = run("merge", *made, "-o", "unsigned.json", "--config", "named.toml")
-    assert (code, "sets state-key-file, which has no effect here" in err) == (0, True), err
+    merged = run("merge", *made, "-o", "unsigned.json", "--config", "named.toml", code=0)
+    assert "sets state-key-file, which has no effect here" in merged.err
 
 
 def test_an_artifact_goes_over_a_summary_as_over_rows(run: Run, parts: list[str]) -> None:
@@ -120,15 +119,13 @@ def test_an_artifact_goes_over_a_summary_as_over_rows(run: Run, parts: list[str]
     run("fit", parts[2], *CHURN, "-m", "isotonic", "-o", "cal.json", "--force")
     made = summarised(run, parts[:2])
     words = ("--artifact", "cal.json", "--json", "--metric", "log_loss")
-    whole = run("measure", *parts[:2], *CHURN, *words)
-    assert whole[0] == 0
+    whole = run("measure", *parts[:2], *CHURN, *words, code=0)
     assert run("measure", *made, *words)[:2] == whole[:2]
     beside = run("measure", parts[0], *CHURN, *words, "--summary-out", "raw.json")
     assert "raw.json holds the scores as they were before --artifact" in json.loads(beside[1])["notes"]
     assert json.loads(Path("raw.json").read_text())["table"] == json.loads(Path(made[0]).read_text())["table"]
     own = summarised(run, parts[2:])
-    code, _, err = run("verify", *own, "--artifact", "cal.json", "--max-ece", "0.2")
-    assert (code, "fit" in err) == (3, True)
+    assert "fit" in run("verify", *own, "--artifact", "cal.json", "--max-ece", "0.2", code=3).err
     assert run("fit", *own, "-m", "isotonic")[1] == Path("cal.json").read_text()
     code, _, err = run("measure", *summarised(run, parts[:2], "--memory", "4K"), *words)
     assert (code, "keeps scores to" in err, "--exact" in err) == (2, True, True)
@@ -164,9 +161,8 @@ def test_a_fit_that_cannot_look_at_rows_again_says_that_scores_are_rounded(
 ) -> None:
     """Of files an isotonic fit on a grid is that of the rows; a summary has its cells alone."""
     rows = summarised(run, parts, "--memory", "4K") if parted else [*parts, *CHURN]
-    code, _, err = run("fit", *rows, "--method", "isotonic", "--memory", "4K", "-o", "fit.json", "--force")
-    assert code == 0, err
-    assert ("scores are rounded" in err) is parted
+    fit = ("fit", *rows, "--method", "isotonic", "--memory", "4K", "-o", "fit.json", "--force")
+    assert ("scores are rounded" in run(*fit, code=0).err) is parted
 
 
 def test_pictures_and_inspection_take_a_summary(run: Run, parts: list[str]) -> None:
@@ -258,56 +254,41 @@ def test_files_of_one_name_in_several_summaries_are_said(run: Run, parts: list[s
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("code", "line", "said"),
     [
-        (("measure", "a.json", "-s", "other"), 2, "with --score score, and not with --score other"),
-        (("measure", "a.json", "--by", "label"), 2, "without groups, clusters or other scores"),
-        (("measure", "a.json", "--where", "score<1"), 2, "its rows can no longer be selected"),
-        (("measure", "a.json", "--limit", "3"), 2, "its rows can no longer be selected"),
-        (
-            ("measure", "a.json", "--scale", "logit"),
-            2,
-            "with --scale prob, and not with --scale logit\nhint: pass --scale prob",
-        ),
-        (
-            ("measure", "w.json", "-w", "often", "--weights-are", "importance"),
-            2,
-            "with --weights-are frequency, and not with --weights-are importance",
-        ),
-        (("measure", "a.json", "--on-missing", "drop"), 2, "was dealt with when it was made"),
-        (
-            ("measure", "a.json", "--positive", "2"),
-            2,
-            "was summarised without --positive, and not with --positive 2",
-        ),
-        (("measure", "a.json", "part1.parquet"), 2, "is a summary of rows, and part1.parquet is none"),
-        (("measure", "a.json", "-w", "w"), 2, "without --weight, and not with --weight w"),
-        (("measure", "a.json", "a.json"), 3, "holds rows of a.json"),
-        (("merge", "a.json", "a.json", "-o", "m.json"), 3, "holds rows of a.json"),
-        (("merge", "a.json", "part1.parquet", "-o", "m.json"), 2, "is a summary of rows"),
-        (
-            ("merge", "a.json", "w.json", "-o", "m.json"),
-            2,
-            "w.json was summarised with --weight often, a.json without",
-        ),
-        (("merge", "a.json", "b.json", "-o", "a.json", "--force"), 5, "a.json"),
-        (("measure", "part0.parquet", *CHURN, "--summary-out", "a.json"), 5, "a.json exists"),
-        (("measure", "part0.parquet", *CHURN, "--summary-out", "x", "-o", "x"), 2, "both name x"),
-        (("measure", "part0.parquet", *CHURN, "--summary-out", "x", "--by", "often"), 2, "without --by"),
-        (("measure", "part0.parquet", *CHURN, "--summary-out", "x", "--limit", "9"), 2, "--limit takes some"),
-        (("verify", "a.json", "--max-ece", "0.1", "--state", "g.json"), 2, "a.json"),
-        (("drift", "a.json", "part1.parquet"), 2, "a.json is a summary of rows, and this command reads rows"),
-        (("drift", "part1.parquet", "a.json", "-s", "score"), 2, "and this command reads rows"),
-        (("plan", "--max-ece", "0.1", "--like", "a.json"), 2, "and this command reads rows"),
+        (2, "measure a.json -s other", "with --score score, and not with --score other"),
+        (2, "measure a.json --by label", "without groups, clusters or other scores"),
+        (2, "measure a.json --where score<1", "its rows can no longer be selected"),
+        (2, "measure a.json --limit 3", "its rows can no longer be selected"),
+        (2, "measure a.json --scale logit",
+            "with --scale prob, and not with --scale logit\nhint: pass --scale prob"),
+        (2, "measure w.json -w often --weights-are importance",
+            "with --weights-are frequency, and not with --weights-are importance"),
+        (2, "measure a.json --on-missing drop", "was dealt with when it was made"),
+        (2, "measure a.json --positive 2", "was summarised without --positive, and not with --positive 2"),
+        (2, "measure a.json part1.parquet", "is a summary of rows, and part1.parquet is none"),
+        (2, "measure a.json -w w", "without --weight, and not with --weight w"),
+        (3, "measure a.json a.json", "holds rows of a.json"),
+        (3, "merge a.json a.json -o m.json", "holds rows of a.json"),
+        (2, "merge a.json part1.parquet -o m.json", "is a summary of rows"),
+        (2, "merge a.json w.json -o m.json", "w.json was summarised with --weight often, a.json without"),
+        (5, "merge a.json b.json -o a.json --force", "a.json"),
+        (5, f"measure part0.parquet {ASKED} --summary-out a.json", "a.json exists"),
+        (2, f"measure part0.parquet {ASKED} --summary-out x -o x", "both name x"),
+        (2, f"measure part0.parquet {ASKED} --summary-out x --by often", "without --by"),
+        (2, f"measure part0.parquet {ASKED} --summary-out x --limit 9", "--limit takes some"),
+        (2, "verify a.json --max-ece 0.1 --state g.json", "a.json"),
+        (2, "drift a.json part1.parquet", "a.json is a summary of rows, and this command reads rows"),
+        (2, "drift part1.parquet a.json -s score", "and this command reads rows"),
+        (2, "plan --max-ece 0.1 --like a.json", "and this command reads rows"),
     ],
-)
+)  # fmt: skip
 def test_what_a_summary_does_not_hold_is_refused(
-    run: Run, refusals: Path, parts: list[str], words: tuple[str, ...], code: int, said: str
+    run: Run, refusals: Path, parts: list[str], code: int, line: str, said: str
 ) -> None:
     """In one line, and nothing is written."""
     assert (refusals / parts[0]).exists()
-    found = run(*words)
-    assert (found[0], said in found[2]) == (code, True), found[2]
+    assert said in run(*line.split(), code=code).err
     assert not any(Path(name).exists() for name in ("x", "m.json", "g.json"))
 
 

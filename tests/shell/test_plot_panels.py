@@ -102,8 +102,8 @@ def test_diagram_needs_no_file_and_says_the_error(run: Run) -> None:
     ("environment", "width", "ascii_only"),
     [
         ({}, 80, False),
-        ({"CHURN": "120"}, 120, False),
-        ({"CHURN": "60", "LC_ALL": "C"}, 60, True),
+        ({"COLUMNS": "120"}, 120, False),
+        ({"COLUMNS": "60", "LC_ALL": "C"}, 60, True),
         ({"LC_ALL": "C.UTF-8"}, 80, False),
     ],
 )
@@ -116,7 +116,7 @@ def test_width_and_letters_follow_the_terminal(
     ascii_only: bool,
 ) -> None:
     """80 columns without a terminal, and ASCII where the locale asks."""
-    for name in ("CHURN", "LC_ALL", "PYTHONIOENCODING"):
+    for name in ("COLUMNS", "LC_ALL", "PYTHONIOENCODING"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
