@@ -79,44 +79,6 @@ def test_every_command_and_format_says_so(run: Run, applied: Path) -> None:
         assert SAID not in " ".join((ended.out + ended.err).split()), words
 
 
-ONE_BIN = "all rows lie in one of 15 equal-width bins, where errors up and down cancel: "
-
-
-def test_one_bin_for_nearly_all_rows_is_said(run: Run, tmp_path: Path) -> None:
-    """Probabilities below a fifteenth, too low for some and too high for others, have an ECE of nothing."""
-    small, most, wide, same = (Path(f"{name}.csv") for name in ("small", "most", "wide", "same"))
-    lines = [f"{(1 + k % 499) / 10_000!r},{k % 40 // 39}\n" for k in range(4_000)]
-    small.write_text("score,label\n" + "".join(lines))
-    most.write_text("score,label\n" + "".join(lines) + "0.5,1\n" * 40)
-    wide.write_text("score,label\n" + "".join(lines) + "0.5,1\n" * 41)
-    same.write_text("score,label\n" + "0.02,0\n" * 99 + "0.02,1\n")
-
-    def noted(*words: object) -> bool:
-        ended = run(*words)
-        assert ended.code in (0, 4), ended.err
-        return "lie in one of" in ended.out + ended.err
-
-    assert noted("measure", small, "-m", "ece")
-    assert "all but 40 of 4,040 rows lie in one of 15" in run("measure", most, "-m", "ece").out
-    heavy = Path("heavy.csv")
-    few = "".join(f"{line.strip()},1\n" for line in lines[:9]) + "0.01,0,5000\n" + "0.9,1,1\n" * 9
-    heavy.write_text("score,label,w\n" + few)
-    told = "rows with at least 99 % of the weight lie in one of 15 equal-width bins"
-    assert told in run("measure", heavy, "-m", "ece", "-w", "w").out
-    assert ONE_BIN + "--max-smece asks without bins" in run("verify", small, "--max-ece", "0.5").out
-    assert noted("compare", small, "-s", "score", "--artifact", _shifted(run, tmp_path), "-m", "ece")
-    assert noted("verify", small, "--max-ece", "0.5", "--state", Path("state.json"))
-    assert not noted("verify", wide, "--max-ece", "0.5", "--state", Path("other.json"))
-    for words in (
-        ["measure", small, "-m", "smece"],
-        ["measure", small, "-m", "ece", "--binning", "equal-mass"],
-        ["measure", wide, "-m", "ece"],
-        ["measure", same, "-m", "ece", "--bins", "15"],
-        ["verify", small, "--max-smece", "0.5"],
-    ):
-        assert not noted(*words), words
-
-
 @pytest.mark.parametrize(
     ("digits", "times", "said"),
     [
@@ -141,14 +103,6 @@ def test_rows_that_were_read_more_than_once_are_said(run: Run, digits: int, time
     clustered = " ".join(run("measure", *names, "--cluster", "lesion").out.split())
     assert said in clustered
     assert "too narrow" not in clustered
-
-
-def _animals(rows: int) -> dict[str, np.ndarray]:
-    """Calibrated probabilities of three classes, and their labels."""
-    rng, names = np.random.default_rng(9), np.array(["a", "b", "c"])
-    share = rng.dirichlet([0.6, 0.6, 0.6], rows)
-    label = names[(rng.random((rows, 1)) > share.cumsum(axis=1)).sum(axis=1).clip(0, 2)]
-    return {f"p_{name}": one for name, one in zip(names, share.T, strict=True)} | {"label": label}
 
 
 def _customers(rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -193,24 +147,6 @@ def test_rows_that_a_join_or_a_training_set_repeats_are_said(
         assert "repeated" not in run("measure", counted, "-m", "bias", *weighed, code=0).out
 
 
-def test_scores_beside_the_labels_of_other_rows_are_asked_about(run: Run) -> None:
-    """A fit to them gains much, by one rate for all; of a score that claims nothing nothing is said."""
-    score, label = _customers(600)
-    said = "the score tells label 1 from others no better than chance (AUROC 0.5"
-    flat, other = 0.33 + score / 100.0, np.roll(label, 7)
-    path = in_csv("rows.csv", {"s": score, "flat": flat, "y": label, "other": other})
-    for words in (["measure", "-m", "ece"], ["verify", "--max-ece", "0.9"], ["fit", "-m", "platt"]):
-        for one, outcome, expected in (("s", "other", True), ("s", "y", False), ("flat", "other", False)):
-            ended = run(*words, path, "-s", one, "-y", outcome, "-o", "out", "--force")
-            shown = " ".join((ended.out + ended.err + Path("out").read_text()).split())
-            assert (said in shown) == expected, (words, one, outcome)
-
-
-def _shifted(run: Run, folder: Path) -> Path:
-    run("fit", folder / "wide.csv", "--method", "intercept", "-o", folder / "cal.json")
-    return folder / "cal.json"
-
-
 def test_compare_says_so_of_both_sides(run: Run) -> None:
     """Once for each number of values."""
     rng = np.random.default_rng(0)
@@ -244,47 +180,6 @@ def test_rounding_to_single_precision_that_changes_bins_is_said(
         moved = [note for note in notes if "in single precision" in note]
         assert len(moved) == (rows is not None and kind is np.float32)
         assert all(note.startswith(f"{rows} rows have scores such as 0.") for note in moved)
-
-
-REVERSED = "the outcome coded in reverse? --positive names the value that is label 1"
-HINT = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
-
-
-def test_outcomes_in_reverse_are_asked_about(run: Run) -> None:
-    """By every command that measures, of the column that is meant; no more of the other value."""
-    rng = np.random.default_rng(2)
-    score = rng.random(400)
-    label = np.where(rng.random(400) < score, "died", "lived")
-    path = in_csv("cohort.csv", {"risk": score, "chance": 1.0 - score, "outcome": label})
-    words = ("-s", "risk", "-y", "outcome", "--positive")
-    lived, died = (run("measure", path, *words, one).out for one in ("lived", "died"))
-    assert "(AUROC 0.1" in lived
-    assert lived.startswith(
-        "The score ranks the wrong way: is it of the other class, or the outcome coded in "
-    )
-    assert REVERSED in lived
-    assert "wrong way" not in died
-    assert REVERSED not in died
-    assert "column 'chance': the higher" in run("measure", path, "-s", "chance", *words, "died").out
-    assert REVERSED in run("verify", path, *words, "lived", "--max-ece", "0.9").out
-
-
-def test_a_score_that_knows_the_label_is_asked_about(run: Run) -> None:
-    """By every command that measures; one row out of order, few rows of a label, and few rows say nothing."""
-    said = "every row of label 1 has a higher score than any other (AUROC 1)"
-    label = np.arange(200) >= 150
-    known = np.where(label, 0.97, 0.02) + np.arange(200) / 1e4
-    torn, rare = np.where(np.arange(200) == 3, 0.999, known), np.arange(200) >= 191
-    path = in_csv("rows.csv", {"s": known, "torn": torn, "y": label, "rare": rare})
-    for words in (["measure", "-m", "ece"], ["verify", "--max-ece", "0.9"], ["fit", "-m", "platt"]):
-        for score, outcome, expected in (("s", "y", True), ("torn", "y", False), ("s", "rare", False)):
-            ended = run(*words, path, "-s", score, "-y", outcome, "-o", "out.json", "--force")
-            shown = ended.out + ended.err + Path("out.json").read_text()
-            assert (said in " ".join(shown.split())) == expected, (words, score, outcome)
-    found = run("compare", path, "-s", "s", "-s", "torn", "-y", "y", code=0)
-    assert f"column 's': {said}" in found.out
-    assert "column 'torn'" not in found.out
-    assert said not in run("measure", path, "-s", "s", "-y", "y", "--where", "s>0.03", "-m", "bias").out
 
 
 def test_a_fit_to_calibrated_scores_says_that_new_rows_may_lose(run: Run) -> None:
@@ -522,85 +417,6 @@ def test_groups_that_differ_in_how_a_number_is_written_are_said(
 
 
 ALIKE = "are groups of their own; are some meant to be the same?"
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (
-            lambda rows, _: rows | {"p_a": rows["p_b"], "p_b": rows["p_a"]},
-            "the probability of 'a' and of 'b' is lower where that is the label",
-        ),
-        (
-            lambda rows, best: rows | {"label": best},
-            "the most probable class of every row is its label, where",
-        ),
-        (lambda rows, _: {k: v[rows["label"] != "c"] for k, v in rows.items()}, "no label is 'c', which"),
-        (lambda rows, _: rows | {"label": np.roll(rows["label"], 1)}, "no better than chance (that of the"),
-        (
-            lambda rows, _: (
-                {f"p_{k}": 0.6 * rows[f"p_{k}"] for k in "abc"}
-                | {"p_max": np.full(600, 0.4), "label": rows["label"]}
-            ),
-            "no label is 'max', which rows give a probability of 0.4 on average",
-        ),
-        (lambda rows, _: rows, None),
-    ],
-)
-def test_columns_of_other_classes_and_labels_that_a_model_predicts_are_asked_about(
-    run: Run,
-    change: Callable[[dict[str, np.ndarray], np.ndarray], dict[str, np.ndarray]],
-    said: str | None,
-) -> None:
-    rows = _animals(600)
-    best = np.array(["a", "b", "c"])[np.stack([rows[f"p_{name}"] for name in "abc"]).argmax(axis=0)]
-    path = in_csv("rows.csv", change(rows, best))
-    shown = " ".join(run("measure", path, "--probs", "p_*", "-m", "ece,classwise_ece", code=0).out.split())
-    fitted = run("fit", path, "--probs", "p_*", "--multiclass", "structured", "-o", "map.json")
-    asked = (
-        "lower where that is the label",
-        "most probable class of every",
-        "no label is",
-        "better than chance",
-    )
-    for one in (asked[0], asked[-1]):
-        assert (one in fitted.err) == (said is not None and one in said)
-    assert [one for one in asked if one in shown] == [one for one in asked if said and one in said]
-    assert said is None or said in shown
-
-
-@pytest.mark.parametrize(
-    ("weight", "said"),
-    [
-        (
-            lambda label: np.where(label == "a", 2.0, 1.0),
-            "class weigh the same ('a' 2, 'b' 1, 'c' 1): leave out",
-        ),
-        (lambda label: np.where(label == "a", 2.0, np.arange(label.size) % 2 + 1.0), None),
-        (lambda label: np.full(label.size, 0.3), None),
-    ],
-)
-def test_weights_of_several_classes_are_asked_about(
-    run: Run, weight: Callable[[np.ndarray], np.ndarray], said: str | None
-) -> None:
-    """By fit as well, as those of two classes are."""
-    rows = _animals(300)
-    path = in_csv("rows.csv", rows | {"w": weight(rows["label"])})
-    asked = (path, "--probs", "p_*", "-y", "label", "-w", "w")
-    measured = run("measure", *asked, "-m", "accuracy", code=0).out
-    fitted = run("fit", *asked, "--multiclass", "structured", "-o", "map.json", code=0).err
-    for shown in (measured, fitted):
-        assert ("weigh the same" in shown) is (said is not None)
-        assert said is None or said in " ".join(shown.split())
-
-
-def test_many_copies_of_columns_are_one_note(run: Run) -> None:
-    score, label = _customers(100)
-    columns = {f"s_{place}": score for place in range(5)} | {"label": label}
-    path = in_csv("rows.csv", columns)
-    shown = " ".join(run("measure", path, "-s", "s_*", "-m", "ece", code=0).out.split())
-    assert shown.count("have the same scores") == 1
-    assert "labels, and so have 3 more pairs: is one a copy by mistake?" in shown
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ A line that is refused and reads no rows of its own is a row of `test_refusals.p
 import re
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,6 +85,13 @@ OF_CLASSES = (
 WEIGHTED = ("score,label,n", "0.3,1,2", "0.7,1,1", "0.2,0,3")
 PHRASES = ("score,label", *(f"about 0.{k},{i % 2}" for k in range(1, 9) for i in range(20)))
 LIKELY = ("score,label", *("85%,1", "likely,0", "85%,1") * 20, *("likely,1", "85%,0", "likely,1") * 20)
+SMALL = ("score,label", *(f"{(1 + k % 499) / 10_000!r},{k % 40 // 39}" for k in range(4_000)))
+MOST, WIDE = ((*SMALL, *("0.5,1",) * rows) for rows in (40, 41))
+SAME = ("score,label", *("0.02,0",) * 99, "0.02,1")
+HEAVY = ("score,label,w", *(f"{one},1" for one in SMALL[1:10]), "0.01,0,5000", *("0.9,1,1",) * 9)
+# What looks at labels beside scores, and where it speaks.
+LOOKING = (("measure -m ece", "0 out"), ("verify --max-ece 0.9", "0 out"), ("fit -m platt", "0 err"))
+FITTED_CLASSES = "fit --probs p_* --multiclass structured -o map.json"
 COMPARED, IN_PAIRS = "compare -s a -s b -s c -y y", "compare -s good -s few -y y --on-missing pairwise"
 OF_BOTH = "Each difference uses only the rows that both have, and they say which is the best; "
 LIMITS = "--max-ece 0.02 --max-ece 0.9 --where score>0 --where score<1"
@@ -92,6 +100,13 @@ HUNDREDTH = "events are a hundredth of what the scores expect: --scale percent r
 OF_PREDICTED = "scores of 1/2 and more are confidences, whose label is whether the predicted class is right?"
 ANSWER = "0 answer"
 CERTAIN = "1 row gave probability 0 to the right class or 1 to another."
+NO_BETTER = "the score tells label 1 from others no better than chance (AUROC 0.5"
+KNOWS = "every row of label 1 has a higher score than any other (AUROC 1)"
+REVERSED = "the outcome coded in reverse? --positive names the value that is label 1"
+ONE_BIN = "all rows lie in one of 15 equal-width bins, where errors up and down cancel: "
+LOWER, CHANCE = "lower where that is the label", "better than chance"
+BEST = "most probable class of every"
+OF_CLASS_LABELS = {LOWER, CHANCE, BEST, "no label is"}
 FEW_WEEKS = "  no interval: 4 clusters, fewer than 20"
 
 
@@ -128,7 +143,29 @@ def _numbers() -> dict[str, Columns]:
     for name, first in zip("abcd", (0.0, 0.0, 0.5, 0.5), strict=True):
         impossible[f"p_{name}"][0] = first
     impossible["label"][0] = "a"
+    animals = probabilities([0.6] * 3, 600, seed=9)
+    best = np.array(list("abc"))[np.stack([animals[f"p_{name}"] for name in "abc"]).argmax(axis=0)]
+    rows, known = np.arange(200), np.where(np.arange(200) >= 150, 0.97, 0.02) + np.arange(200) / 1e4
+    risk, cohort = scored(400, seed=2)
     return {
+        "turned": {"s": score, "flat": 0.33 + score / 100.0, "y": label, "other": np.roll(label, 7)},
+        "known": {
+            "s": known,
+            "torn": np.where(rows == 3, 0.999, known),
+            "y": rows >= 150,
+            "rare": rows >= 191,
+        },
+        "cohort": {"risk": risk, "chance": 1.0 - risk, "outcome": np.where(cohort, "died", "lived")},
+        "copies": {f"s_{place}": score for place in range(5)} | {"label": label},
+        "swapped": animals | {"p_a": animals["p_b"], "p_b": animals["p_a"]},
+        "best": animals | {"label": best},
+        "without c": {key: one[animals["label"] != "c"] for key, one in animals.items()},
+        "moved": animals | {"label": np.roll(animals["label"], 1)},
+        "largest": {f"p_{name}": 0.6 * animals[f"p_{name}"] for name in "abc"}
+        | {"p_max": np.full(600, 0.4), "label": animals["label"]},
+        "heavy": animals | {"w": np.where(animals["label"] == "a", 2.0, 1.0)},
+        "uneven": animals | {"w": np.where(animals["label"] == "a", 2.0, np.arange(600) % 2 + 1.0)},
+        "light": animals | {"w": np.full(600, 0.3)},
         "customers": {
             "s": score,
             "hard": hard,
@@ -165,7 +202,7 @@ def _numbers() -> dict[str, Columns]:
         "most": {"score": np.full(15_300, 0.4), "label": ends, "part": kept},
         "ten": {"score": wide, "label": right, "part": tens},
         "two": {"score": sure, "label": right, "part": bad.astype(int)},
-        "animals": probabilities([0.6] * 3, 600, seed=9),
+        "animals": animals,
         "smooth": {f"p_{place}": one for place, one in enumerate(smooth.T)} | {"label": choice},
         "impossible": impossible,
         "biased": probabilities([1.0] * 3, 400, off=(0.08, 0.0, 0.0)),
@@ -176,7 +213,9 @@ N = _numbers()
 
 # Rows, line, what is said, what is not (on either stream), and how it ends where that is not "0 out": the
 # exit code, and where it is said, on a stream or in the answer, which stands above the first blank line. In
-# what is said "^" is the beginning, " ... " more of a line, " // " what stands between it and one below.
+# what is said "^" is the beginning, " ... " more of a line, " // " what stands between it and one below, or
+# between several that are not said. In a line " && " stands behind a command that is run before, and FILE is
+# the rows, which else follow the name of the command.
 SAID: list[tuple[Sequence[str] | Columns, str, str, str, *tuple[str, ...]]] = [
     # One row is no rows, what is undefined has no number, and what all did is not sure.
     (ONE, "measure", 'could be shown in this row; // "by chance": about what values', "these 1"),
@@ -465,6 +504,80 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str, *tuple[str, ...]]] = [
     (LIKELY, "measure --scale percent -m bias --score-map likely=.7",
         "reads the numbers of phrases as percentages: 'likely' is 0.7 %", ""),
     (LIKELY, "measure --scale percent -m bias --score-map likely=70", "", "as percentages: 'likely'"),
+    # Probabilities below a fifteenth, too low for some and too high for others, have an ECE of nothing.
+    (SMALL, "measure -m ece", ONE_BIN, ""),
+    (MOST, "measure -m ece", "all but 40 of 4,040 rows lie in one of 15", ""),
+    (HEAVY, "measure -m ece -w w", "rows with at least 99 % of the weight lie in one of 15 equal-width", ""),
+    (SMALL, "verify --max-ece 0.5", ONE_BIN + "--max-smece asks without bins", ""),
+    (SMALL, "verify --max-ece 0.5 --state state.json", "lie in one of", ""),
+    (SMALL, "fit -m intercept -o cal.json && compare --artifact cal.json -m ece", "lie in one of", ""),
+    *(
+        (some, line, "", "lie in one of")
+        for some, line in (
+            (SMALL, "measure -m smece"), (SMALL, "measure -m ece --binning equal-mass"),
+            (WIDE, "measure -m ece"), (SAME, "measure -m ece --bins 15"), (SMALL, "verify --max-smece 0.5"),
+            (WIDE, "verify --max-ece 0.5 --state state.json"),
+        )
+    ),
+    # Scores beside the labels of other rows: a fit gains much, by one rate for all. Of what claims nothing,
+    # of one row out of order and of few rows of a label nothing is said.
+    *(
+        (N[name], f"{words} -s {score} -y {label}", said, unsaid, ends)
+        for words, ends in LOOKING
+        for name, score, label, said, unsaid in (
+            ("turned", "s", "other", NO_BETTER, ""), ("turned", "s", "y", "", NO_BETTER),
+            ("turned", "flat", "other", "", NO_BETTER), ("known", "s", "y", KNOWS, ""),
+            ("known", "torn", "y", "", KNOWS),
+        )
+    ),
+    *((N["known"], f"{words} -s s -y rare", "", KNOWS, ends) for words, ends in
+        (LOOKING[0], (LOOKING[1][0], "4 out"), LOOKING[2])),
+    (N["known"], "compare -s s -s torn -y y", f"column 's': {KNOWS}", "column 'torn'"),
+    (N["known"], "measure -s s -y y --where s>0.03 -m bias", "", KNOWS),
+    # Outcomes in reverse are asked about, of the column that is meant; no more of the other value.
+    *(
+        (N["cohort"], f"{line} -y outcome --positive {value}", said, unsaid)
+        for line, value, said, unsaid in (
+            ("measure -s risk", "lived",
+                "^The score ranks the wrong way: is it of the other class, or the outcome coded in", ""),
+            ("measure -s risk", "lived", f"(AUROC 0.1 // {REVERSED}", ""),
+            ("measure -s risk", "died", "", f"wrong way // {REVERSED}"),
+            ("measure -s chance -s risk", "died", "column 'chance': the higher", ""),
+            ("verify -s risk --max-ece 0.9", "lived", REVERSED, ""),
+        )
+    ),
+    # Columns of other classes, and labels that a model predicts; by fit where the map would be another.
+    *(
+        (N[name], "measure --probs p_* -m ece,classwise_ece", said, " // ".join(OF_CLASS_LABELS - {asked}))
+        for name, asked, said in (
+            ("swapped", LOWER, f"the probability of 'a' and of 'b' is {LOWER}"),
+            ("best", BEST, f"the {BEST} row is its label, where"),
+            ("without c", "no label is", "no label is 'c', which"),
+            ("moved", CHANCE, "no better than chance (that of the"),
+            ("largest", "no label is", "no label is 'max', which rows give a probability of 0.4 on average"),
+            ("animals", "", ""),
+        )
+    ),
+    *(
+        (N[name], FITTED_CLASSES, said, unsaid, ends)
+        for name, said, unsaid, ends in (
+            ("swapped", LOWER, CHANCE, "0 err"), ("moved", CHANCE, LOWER, "0 err"),
+            ("best", "", f"{LOWER} // {CHANCE}", "3 err"),
+            *((name, "", f"{LOWER} // {CHANCE}", "0 err") for name in ("without c", "largest", "animals")),
+        )
+    ),
+    # Weights of classes.
+    *(
+        (N[name], f"{line} -w w", said, unsaid, ends)
+        for line, ends in (("measure --probs p_* -m accuracy", "0 out"), (FITTED_CLASSES, "0 err"))
+        for name, said, unsaid in (
+            ("heavy", "class weigh the same ('a' 2, 'b' 1, 'c' 1): leave out", ""),
+            ("uneven", "", "weigh the same"), ("light", "", "weigh the same"),
+        )
+    ),
+    (N["copies"], "measure -s s_* -m ece",
+        "have the same scores ... labels, and so have 3 more pairs: is one a copy by mistake?",
+        "'s_2' have // 's_4' have"),
     # As spreadsheets are exported; empty names were to be made different, and words divided by blanks.
     *(
         row
@@ -477,6 +590,14 @@ SAID: list[tuple[Sequence[str] | Columns, str, str, str, *tuple[str, ...]]] = [
     ),
     (("score,label,,", "0.2,0,,", "0.4,1,,"), "measure", "name these columns, or take them out", "", "3 err"),
 ]  # fmt: skip
+
+
+def words_of(line: str, path: Path) -> list[object]:
+    """Return the words of a command with the rows among them."""
+    command, *words = shlex.split(line)
+    if "FILE" not in words:
+        words = [*(["--like"] if command == "plan" else []), "FILE", *words]
+    return [command, *(path if word == "FILE" else word for word in words)]
 
 
 @pytest.mark.parametrize(
@@ -498,13 +619,15 @@ def test_what_is_said_of_rows_is_true_of_them(
         path = in_csv("p.csv", lines)
     else:
         path = csv_of(*lines, name="p.jsonl" if lines[0].startswith("{") else "p.csv")
-    command, *words = shlex.split(line)
     code, where = ends.split()
-    ended = run(command, *(["--like"] if command == "plan" else []), path, *words, code=int(code))
+    *before, last = (words_of(one, path) for one in line.split(" && "))
+    for words in before:
+        run(*words, code=0)
+    ended = run(*last, code=int(code))
     places = {"out": ended.out, "err": ended.err, "answer": ended.out.partition("\n\n")[0] + "\n"}
     pattern = (
         re.escape(said.removeprefix("^")).replace(r"\ \.\.\.\ ", ".*").replace(r"\ //\ ", r"(?s:.*\n.*)")
     )
     assert re.search(r"\A" * said.startswith("^") + pattern, places[where]), ended
-    assert not unsaid or unsaid not in ended.out + ended.err, ended
-    assert "-q" not in words or not ended.err, "notes on the line are none of the answer"
+    assert [one for one in unsaid.split(" // ") if one and one in ended.out + ended.err] == [], ended
+    assert "-q" not in last or not ended.err, "notes on the line are none of the answer"
