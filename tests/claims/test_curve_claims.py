@@ -10,6 +10,7 @@ from scipy.special import expit, gammaln, logit, xlogy
 
 from calibcli.names import Band, MeasureName
 from calibcli.stats.bounds.means import Kinds
+from calibcli.stats.curves.cumulative import risk_coverage_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.reliability import smooth_curve
 from calibcli.stats.curves.thresholds import standardised_ends
@@ -445,6 +446,27 @@ def test_standardised_net_benefit_and_differences_cover(
         for one, at in product(shares, (0.01, 0.1, 0.3, 0.5, 0.8))
     )
     assert worst <= most_misses(REPETITIONS, 1.0 - confidence)
+
+
+@short_and_full("rows times", [(100, 40)], [(100, 1_000), (1_000, 400)])
+def test_the_risk_above_a_lowest_score_lies_in_its_band(rows: int, times: int) -> None:
+    """At the scores of every tenth rank, where it jumps, too; at a coverage the caption promises nothing."""
+    rng, missed, kept = (
+        generator_of("risk above", rows),
+        np.zeros(10, np.int64),
+        np.arange(1, 11) * rows // 10,
+    )
+    for _ in range(times):
+        score = rng.random(rows)
+        right = rng.random(rows) < np.where(score > 0.3, 0.99, 0.01)
+        curve = risk_coverage_curve(ScoreTable.from_rows(score, right), confidence=0.95)
+        assert "risk above a score" in curve.band
+        at = np.searchsorted(curve.coverage, kept / rows - 1e-9)
+        # The row of that score is there for sure, and all others above it are draws.
+        least = np.maximum(curve.score[at], 0.3)
+        truth = (0.01 * (1.0 - least) + 0.99 * (least - curve.score[at])) / (1.0 - curve.score[at])
+        missed += (truth < curve.lower[at]) | (truth > curve.upper[at])
+    assert missed.max() <= most_misses(times, 0.05)
 
 
 SMOOTHED = {M.SMECE: score_axis, M.SMECE_LOGIT: logit_axis, M.SMECE_PROBIT: probit_axis}

@@ -82,8 +82,8 @@ class RiskCoverageCurve(Arrays):
         risk: Share of label 0 among them; where rows of equal scores are kept in part, over all their orders.
         least: The same if every row of label 1 had a higher score than any of label 0.
         score: The lowest score that is kept.
-        lower: Lower ends of pointwise intervals, between blocks of equal scores as the risk is; NaN with
-            importance weights.
+        lower: Lower ends of pointwise intervals of the risk at and above `score`, between blocks of equal
+            scores as the risk is; NaN with importance weights.
         band: What these are.
     """
 
@@ -121,7 +121,8 @@ def risk_coverage_curve(table: Table, *, confidence: float) -> RiskCoverageCurve
     band = _NO_WEIGHTED_BAND
     if not table.weighted:
         lower, upper = clopper_pearson(wrong[places], whole, delta_each_side=(1.0 - confidence) / 2.0)
-        band = f"{percent(confidence)} intervals of the risk at each coverage by itself (Clopper-Pearson)"
+        # The rows above a score are draws; which score so many of all rows reach is uncertain as well.
+        band = f"pointwise {percent(confidence)} intervals of the risk above a score (Clopper-Pearson)"
     # Over all orders of equal scores what is wrong grows in a straight line, and so its share does not.
     kept = np.union1d(whole, total * (np.arange(1, PARTS) / PARTS))
     ends = np.concatenate(([0.0], whole))
