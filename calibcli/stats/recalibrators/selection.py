@@ -37,16 +37,21 @@ def too_few_for(name: RecalibratorName, tables: Iterable[Table]) -> str | None:
     """Return why rows are too few for a map that nobody named, or None.
 
     A map of several coefficients fitted to a handful of rows of the rarer label may be sure of what hardly
-    any row shows, and the few that are left out do not tell. One coefficient is always found.
+    any row shows, and the few that are left out do not tell. One coefficient is always found. Rows of one
+    label with importance weights are worth (sum w)^2 / sum w^2 rows.
 
     References:
         Peduzzi et al. (1996), J. Clin. Epidemiol. 49, for ten rows a coefficient.
     """
     coefficients = name.facts.coefficients
     least = _PER_COEFFICIENT * coefficients if coefficients > 1 else 0
-    counts = [(one.total_rows, one.total_positive_rows) for one in tables]
-    rows, positive = map(sum, zip(*counts, strict=True))
-    return f"fewer than {least:,} rows of the rarer label" if min(positive, rows - positive) < least else None
+    positive, positive_sq, weight, weight_sq = np.sum(
+        [[one.sum() for one in (of.positive, of.positive_sq, of.weight, of.weight_sq)] for of in tables],
+        axis=0,
+    )
+    sums = (positive, positive_sq), (weight - positive, weight_sq - positive_sq)
+    rarer = min(total**2 / squares if squares > 0.0 else 0.0 for total, squares in sums)
+    return f"fewer than {least:,} rows of the rarer label" if rarer < least else None
 
 
 @dataclass(frozen=True, slots=True)
