@@ -279,6 +279,11 @@ _RESAMPLED = (
     "every row of label {} occurs {}, or a multiple of that, and others do not: were rows repeated by their "
     "labels, as for training? Then rates here are not those of the population"
 )
+_MIRRORED = (
+    "for every row there is one with the other label and a score of 1 less its own: is each pair there in "
+    "both orders, or are both classes of each row? Then it counts twice, and intervals are too narrow: keep "
+    "one of both, drawn at random, or name what they share, with `measure --cluster`"
+)
 _TIED_ALIKE = (
     "of {:,} scores that several rows share {} both labels, and {:,} or more should if rows are independent: "
     "were rows repeated, as by a join, or are several of one person? Then intervals are too narrow: name "
@@ -295,7 +300,11 @@ def _repeated(table: "Table", *, told: bool) -> list[str]:
     for label, counts in enumerate(both):
         if (copies := copies_of(counts)) > 1:
             return [_RESAMPLED.format(label, _times(copies))]
-    found = None if told else tied_alike(table)
+    if told:
+        return []
+    if mirrored(table):
+        return [_MIRRORED]
+    found = tied_alike(table)
     return [] if found is None else [_TIED_ALIKE.format(*found)]
 
 
@@ -315,6 +324,19 @@ def copies_of(*counts: Integers) -> int:
             return 1
     return common if np.count_nonzero(every) >= _FEWEST_COUNTS else 1
 
+
+def mirrored(table: "Table") -> bool:
+    """Whether each score has a counterpart as far from 1, whose rows have as many of the other label."""
+    if table.kind != "exact" or table.distinct < _FEWEST_COUNTS:
+        return False
+    ones, zeros = table.positive_rows, table.rows - table.positive_rows
+    return np.array_equal(ones, zeros[::-1]) and bool(
+        np.all(np.abs(table.score + table.score[::-1] - 1.0) <= _SAME_SCORE)
+    )
+
+
+# Scores that are written with six digits and more are as far from 1 as their counterparts from 0.
+_SAME_SCORE = 2e-6
 
 # Of so many scores with both labels that are expected, a tenth or less is none that chance gives.
 _FEWEST_UNLIKE, _SHARE_UNLIKE = 30.0, 0.1

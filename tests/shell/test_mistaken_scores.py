@@ -147,6 +147,25 @@ def test_rows_that_a_join_or_a_training_set_repeats_are_said(
         assert "repeated" not in run("measure", counted, "-m", "bias", *weighed, code=0).out
 
 
+def test_pairs_in_both_orders_are_asked_about(run: Run, tmp_path: Path) -> None:
+    """Such rows double all counts, and are no copies: their scores add up to 1."""
+    score, label = _customers(400)
+    both = {
+        "score": np.append(score, 1.0 - score),
+        "label": np.append(label, ~label),
+        "pair": [*range(400)] * 2,
+    }
+    path = in_csv(tmp_path / "both.csv", both)
+    logit = in_csv(tmp_path / "logit.csv", both | {"score": np.log(both["score"] / (1.0 - both["score"]))})
+    said = "is each pair there in both orders, or are both classes of each row?"
+    for words in ([path, "-m", "ece"], [logit, "-m", "ece", "--scale", "logit"]):
+        assert said in " ".join(run("measure", *words, code=0).out.split())
+    assert said not in " ".join(run("measure", path, "-m", "bias", "--cluster", "pair", code=0).out.split())
+    both["label"][0] = not both["label"][0]
+    in_csv(path, both)
+    assert said not in " ".join(run("measure", path, "-m", "ece", code=0).out.split())
+
+
 def test_compare_says_so_of_both_sides(run: Run) -> None:
     """Once for each number of values."""
     rng = np.random.default_rng(0)
