@@ -18,8 +18,9 @@ from calibcli.errors import UsageProblem
 from calibcli.names import DataFormat, EngineName
 from calibcli.options.rows import Reading
 from calibcli.shell.app import main
+from command_line import SAMPLE, Run
 
-SAMPLE = Path(__file__).parents[2] / "sample_data"
+APPLY = ("apply", "cal.json", "preds", "--out-dir", "out", "-q")
 
 
 @pytest.fixture
@@ -43,34 +44,29 @@ def files(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in paths)
 
 
-def test_partitions_stay_partitions(place: Path) -> None:
+def test_partitions_stay_partitions(run: Run, place: Path) -> None:
     """Each output is what `apply -o` writes for the file."""
-    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 0
+    run(*APPLY, code=0)
     names = ["day=1/part.parquet", "day=2/more.csv", "day=2/part.parquet"]
     assert files(place / "out") == names
     for name in names:
-        assert (
-            main(["apply", "cal.json", f"preds/{name}", "-o", f"one{Path(name).suffix}", "-q", "--force"])
-            == 0
-        )
-        assert (place / f"one{Path(name).suffix}").read_bytes() == (place / "out" / name).read_bytes()
+        one = Path(f"one{Path(name).suffix}")
+        run("apply", "cal.json", f"preds/{name}", "-o", one, "-q", "--force", code=0)
+        assert one.read_bytes() == Path("out", name).read_bytes()
 
 
-def test_a_restart_goes_on(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_restart_goes_on(run: Run, place: Path) -> None:
     """Outputs that are there stay as they are; the others are made."""
-    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 0
+    run(*APPLY, code=0)
     kept, gone = place / "out/day=1/part.parquet", place / "out/day=2/part.parquet"
     whole, before = gone.read_bytes(), kept.stat().st_mtime_ns
     gone.unlink()
-    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 5
+    said = "hint: pass --skip-existing to leave it as it is, or --force to replace it"
+    assert said in run(*APPLY, code=5).err
     assert not gone.exists()
-    assert (
-        "hint: pass --skip-existing to leave it as it is, or --force to replace it" in capsys.readouterr().err
-    )
-    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q", "--skip-existing"]) == 0
+    run(*APPLY, "--skip-existing", code=0)
     assert gone.read_bytes() == whole
     assert kept.stat().st_mtime_ns == before
-    capsys.readouterr()
     for changed, said in (
         ((), ""),
         (("1",), "1 input is newer than its output"),
@@ -78,115 +74,102 @@ def test_a_restart_goes_on(place: Path, capsys: pytest.CaptureFixture[str]) -> N
     ):
         for day in changed:
             os.utime(place / f"preds/day={day}/part.parquet")
-        assert main(["apply", "cal.json", "preds", "--out-dir", "out", "--skip-existing"]) == 0
-        err = capsys.readouterr().err
+        err = run(*APPLY[:-1], "--skip-existing", code=0).err
         assert (said in err) if said else ("newer" not in err)
     assert "the first preds/day=1/part.parquet: --force" in err
     assert kept.stat().st_mtime_ns == before
 
 
-def test_a_restart_with_another_map_is_refused(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_restart_with_another_map_is_refused(run: Run, place: Path) -> None:
     """Files of two maps never stand in one folder unsaid, also after one that ended early."""
-    words = ["apply", "cal.json", "preds", "--out-dir", "out", "-q"]
-    assert main(words) == 0
+    run(*APPLY, code=0)
     other = json.loads((place / "cal.json").read_text())
     gone = place / "out/day=2/part.parquet"
     gone.unlink()
-    assert main([*words, "--prior", "0.2", "--skip-existing"]) == 2
-    said = capsys.readouterr().err
-    assert (
-        "2 outputs were made by another artifact, --prior, --name or --keep, or of scores that were" in said
-    )
+    said = run(*APPLY, "--prior", "0.2", "--skip-existing", code=2).err
+    changed = "2 outputs were made by another artifact, --prior, --name or --keep, or of scores that were"
+    assert changed in said
     assert "; the first is out/day=1" in said
     assert not gone.exists()
     read = (["--scale", "percent"], ["-s", "id", "--scale", "logit"], ["--score-map", "rare=.1"])
     for more in (*read, ["--keep", "none"]):
-        assert main([*words, *more, "--skip-existing"]) == 2
-        assert "of scores that were read otherwise" in capsys.readouterr().err
+        assert "of scores that were read otherwise" in run(*APPLY, *more, "--skip-existing", code=2).err
     (place / "again.json").write_text(json.dumps(other, indent=4))
-    assert main([*words, "-s", "score", "--scale", "prob", "--skip-existing", "--on-missing", "null"]) == 0
+    run(*APPLY, "-s", "score", "--scale", "prob", "--skip-existing", "--on-missing", "null", code=0)
     gone.unlink()
-    assert main(["apply", "again.json", *words[2:], "--skip-existing"]) == 0
+    run("apply", "again.json", *APPLY[2:], "--skip-existing", code=0)
     assert gone.exists()
     (place / "out" / NAME).unlink()
-    assert main([*words[:-1], "--prior", "0.2", "--skip-existing"]) == 0
-    assert "nothing says which artifact made 3 outputs" in capsys.readouterr().err
-    assert main([*words, "--prior", "0.2", "--force"]) == 0
-    assert main([*words, "--skip-existing"]) == 2
+    unsaid = run(*APPLY[:-1], "--prior", "0.2", "--skip-existing", code=0).err
+    assert "nothing says which artifact made 3 outputs" in unsaid
+    run(*APPLY, "--prior", "0.2", "--force", code=0)
+    run(*APPLY, "--skip-existing", code=2)
     # Files without a score out of range, or missing, are the same; those that have some may not be.
     for how, other in ((["--on-range", "clip"], ["--on-range", "null"]), (["--on-missing", "null"], [])):
-        assert main([*words, "--force"]) == 0
+        run(*APPLY, "--force", code=0)
         gone.unlink()
         for more, code in ((how, 0), (other, 2), (how, 0)):
-            assert main([*words, *more, "--skip-existing"]) == code
+            run(*APPLY, *more, "--skip-existing", code=code)
 
 
-def test_outputs_of_earlier_versions_are_left_out(place: Path) -> None:
+def test_outputs_of_earlier_versions_are_left_out(run: Run, place: Path) -> None:
     """They did not say what --keep was: a run that goes on every night goes on; today's outputs say it."""
-    words = ["apply", "cal.json", "preds", "--out-dir", "out", "-q"]
     gone, note = place / "out/day=2/part.parquet", place / "out" / NAME
-    assert main([*words, "--keep", "id"]) == 0
+    run(*APPLY, "--keep", "id", code=0)
     (of_now,) = set(json.loads(note.read_text()).values())
     document = json.loads((place / "cal.json").read_text())
     same = {key: one for key, one in document.items() if key not in {"calibcli", "digest", "schema", "fit"}}
     told = canonical_text({"map": same, "prior": None, "name": "calibrated"})
     note.write_text(note.read_text().replace(of_now, f"sha256:{hashlib.sha256(told.encode()).hexdigest()}"))
     gone.unlink()
-    assert main([*words, "--keep", "id", "--skip-existing"]) == 0
+    run(*APPLY, "--keep", "id", "--skip-existing", code=0)
     assert json.loads(note.read_text())["day=2/part.parquet"] == of_now
-    assert main([*words, "--keep", "id", "--force"]) == 0
+    run(*APPLY, "--keep", "id", "--force", code=0)
     for more, code in (([], 2), (["--keep", "none"], 2), (["--keep", "id"], 0)):
-        assert main([*words, *more, "--skip-existing"]) == code
+        run(*APPLY, *more, "--skip-existing", code=code)
 
 
-def test_notes_on_some_files_name_them(
-    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_notes_on_some_files_name_them(run: Run, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is said of two files alike is not taken for what is said of one, or of all."""
     for name in ("a.csv", "b.csv"):
         (place / "preds" / name).write_text("score,id\n0.2,1\nabc,2\n0.4,3\n")
     (place / "preds" / "c.csv").write_text("score,id\n" + "".join(f"{k / 1e6},{k}\n" for k in range(200)))
-    words = ["apply", "cal.json", "preds", "--out-dir", "out", "--on-missing", "null"]
-    assert main(words) == 0
-    said = capsys.readouterr().err
+    more = ("--out-dir", "out", "--on-missing", "null")
+    said = run("apply", "cal.json", "preds", *more, code=0).err
     assert "note: preds/a.csv and preds/b.csv: column 'score': scores counted as missing" in said
     assert "note: preds/c.csv, column 'score': about 100 % of these scores lie" in said
     monkeypatch.chdir(place / "preds")
     (place / "preds" / "a.csv").rename("c")
-    assert main(["apply", "../cal.json", "c:csv", "c.csv", *words[3:]]) == 0
-    assert "note: c: column 'score': scores counted as missing" in capsys.readouterr().err
+    said = run("apply", "../cal.json", "c:csv", "c.csv", *more, code=0).err
+    assert "note: c: column 'score': scores counted as missing" in said
 
 
 @pytest.mark.usefixtures("place")
-def test_a_restart_at_another_base_rate_of_the_fit_is_refused() -> None:
+def test_a_restart_at_another_base_rate_of_the_fit_is_refused(run: Run) -> None:
     """Where --prior replaces it, two maps of one curve make other columns."""
     for day in ("1", "2"):
-        assert (
-            main(["fit", f"preds/day={day}/part.parquet", "-m", "identity", "-q", "-o", f"{day}.json"]) == 0
-        )
-    words = ["preds", "--out-dir", "out", "-q"]
+        run("fit", f"preds/day={day}/part.parquet", "-m", "identity", "-q", "-o", f"{day}.json", code=0)
     for prior, code in ((["--prior", "0.2"], 2), ([], 0)):
-        assert main(["apply", "1.json", *words, *prior, "--force"]) == 0
-        assert main(["apply", "1.json", *words, *prior, "--skip-existing"]) == 0
-        assert main(["apply", "2.json", *words, *prior, "--skip-existing"]) == code
+        run("apply", "1.json", *APPLY[2:], *prior, "--force", code=0)
+        run("apply", "1.json", *APPLY[2:], *prior, "--skip-existing", code=0)
+        run("apply", "2.json", *APPLY[2:], *prior, "--skip-existing", code=code)
 
 
-def test_a_bad_file_ends_it_with_what_was_written(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_file_ends_it_with_what_was_written(run: Run, place: Path) -> None:
     """All other files are whole, it has no output, and the hint says how to go on."""
     bad = place / "preds/day=2/more.csv"
     bad.write_text("score,id\n0.25,007\n75,008\n")
-    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 3
+    said = run(*APPLY, code=3).err
     assert files(place / "out") == ["day=1/part.parquet", "day=2/part.parquet"]
-    said = capsys.readouterr().err
     assert "preds/day=2/more.csv" in said.splitlines()[0]
     assert "2 other files are written: --skip-existing goes on from there" in said
     bad.write_text("score,id\n0.25,007\n0.75,008\n")
-    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q", "--skip-existing"]) == 0
+    run(*APPLY, "--skip-existing", code=0)
     assert len(files(place / "out")) == 3
 
 
 def test_an_engine_that_gives_up_says_what_was_written(
-    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    run: Run, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those files are whole, and the hint says how to go on."""
 
@@ -198,8 +181,7 @@ def test_an_engine_that_gives_up_says_what_was_written(
             raise failed(EngineName.DASK, RuntimeError("all workers died"))
 
     monkeypatch.setattr("calibcli.commands.apply.engine_named", lambda *_, **__: Dying())
-    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 2
-    said = capsys.readouterr().err
+    said = run(*APPLY, code=2).err
     assert said.startswith("error: dask gave up: RuntimeError: all workers died")
     assert "1 other file is written: --skip-existing goes on from there" in said
     assert files(place / "out") == ["day=1/part.parquet"]
@@ -238,12 +220,12 @@ def test_outputs_of_another_format_are_called_so(name: str, to: str, expected: s
     assert output_pairs([name], "out", to=DataFormat(to)) == [(name, f"out/{expected}")]
 
 
-def test_files_of_a_forced_format_are_read_so(place: Path) -> None:
+def test_files_of_a_forced_format_are_read_so(run: Run, place: Path) -> None:
     """Below directories too, which they keep."""
     deep = place / "logs" / "x=1"
     deep.mkdir(parents=True)
     (deep / "a.log").write_text("score\n0.5\n")
-    assert main(["apply", "cal.json", "logs:csv", "--out-dir", "out", "-q"]) == 0
+    run("apply", "cal.json", "logs:csv", "--out-dir", "out", "-q", code=0)
     assert (place / "out/x=1/a.log").read_text().startswith("score,calibrated\n0.5,")
 
 
@@ -258,14 +240,14 @@ def partitioned(place: Path) -> None:
 
 
 @pytest.mark.parametrize("to", ["parquet", "csv", "jsonl", "arrow"])
-def test_partitions_are_read_as_such_again(to: str, place: Path) -> None:
+def test_partitions_are_read_as_such_again(run: Run, to: str, place: Path) -> None:
     """By pyarrow and DuckDB, every row in its partition; a restart with --to leaves out what is there."""
     import duckdb
     import pyarrow.dataset as ds
 
     partitioned(place)
     words = ["apply", "cal.json", "hive", "--out-dir", "out", "--to", to, "--name", "p", "-q"]
-    assert main(words) == 0
+    run(*words, code=0)
     names = files(place / "out")
     assert names == [name.replace(".parquet", f".{to}") for name in files(place / "hive")]
     hive = ds.partitioning(pa.schema([("country", pa.string()), ("day", pa.string())]), flavor="hive")
@@ -281,24 +263,23 @@ def test_partitions_are_read_as_such_again(to: str, place: Path) -> None:
         assert sorted(some) == sorted((row["score"], row["day"]) for row in before)
     kept = {name: (place / "out" / name).stat().st_mtime_ns for name in names[1:]}
     (place / "out" / names[0]).unlink()
-    assert main(words) == 5
-    assert main([*words, "--skip-existing"]) == 0
+    run(*words, code=5)
+    run(*words, "--skip-existing", code=0)
     assert files(place / "out") == names
     assert {name: (place / "out" / name).stat().st_mtime_ns for name in names[1:]} == kept
 
 
-def test_maps_of_several_classes_take_many_files_too() -> None:
+def test_maps_of_several_classes_take_many_files_too(run: Run) -> None:
     """With the same bytes as one by one."""
     source = SAMPLE / "digits_naive_bayes_evaluation.parquet"
-    words = ["fit", str(source), "--probs", "p_*", "-y", "label", "-q", "-o", "cal.json"]
-    assert main(words) == 0
-    assert main(["apply", "cal.json", str(source), "--out-dir", "out", "-q"]) == 0
-    assert main(["apply", "cal.json", str(source), "-o", "one.parquet", "-q"]) == 0
-    assert (Path("out") / source.name).read_bytes() == Path("one.parquet").read_bytes()
+    run("fit", source, "--probs", "p_*", "-y", "label", "-q", "-o", "cal.json", code=0)
+    run("apply", "cal.json", source, "--out-dir", "out", "-q", code=0)
+    run("apply", "cal.json", source, "-o", "one.parquet", "-q", code=0)
+    assert Path("out", source.name).read_bytes() == Path("one.parquet").read_bytes()
     columns = ",".join(f"p_{place}" for place in range(10))
-    words = ["apply", "cal.json", str(source), "--out-dir", "named", "-q", "--probs", columns, "--classes"]
-    assert main([*words, "0,1,2,3,4,5,6,7,8,9"]) == 0
-    assert main([*words, "1,0,2,3,4,5,6,7,8,9", "--skip-existing"]) == 2
+    words = ["apply", "cal.json", source, "--out-dir", "named", "-q", "--probs", columns, "--classes"]
+    run(*words, "0,1,2,3,4,5,6,7,8,9", code=0)
+    run(*words, "1,0,2,3,4,5,6,7,8,9", "--skip-existing", code=2)
 
 
 def test_the_report_adds_files_up(place: Path) -> None:

@@ -17,6 +17,7 @@ from command_line import Run
 from fits_of_classes import drawn
 
 NAMES = ("cat", "dog", "eel", "fox")
+PROBS = ("--probs", "p_*", "-y", "label")
 
 
 def frame(rows: int = 400, seed: int = 0, start: str = "p_") -> dict[str, Any]:
@@ -51,7 +52,7 @@ def preds() -> Path:
 def cal(preds: Path, run: Run) -> Path:
     """Return a temperature fitted to it."""
     path = Path("cal.json")
-    assert run("fit", preds, "--probs", "p_*", "-y", "label", "-o", path).code == 0
+    assert run("fit", preds, *PROBS, "-o", path).code == 0
     return path
 
 
@@ -160,24 +161,16 @@ def test_one_column_of_lists_comes_back_as_one(kind: str, cal: Path, run: Run) -
 
 def spark(probability: np.ndarray, *, sparse: bool) -> pa.Array:
     """Spark's vectors, dense or sparse by turns."""
-    kind = pa.struct(
-        [
-            ("type", pa.int8()),
-            ("size", pa.int32()),
-            ("indices", pa.list_(pa.int32())),
-            ("values", pa.list_(pa.float64())),
-        ]
-    )
+    kinds = {"type": pa.int8(), "size": pa.int32(), "indices": pa.list_(pa.int32())}
     vectors: list[dict[str, Any]] = []
     for place, row in enumerate(probability):
         kept = np.flatnonzero(row)
         if sparse and place % 2:
-            vectors.append(
-                {"type": 0, "size": row.size, "indices": kept.tolist(), "values": row[kept].tolist()}
-            )
+            filled = {"indices": kept.tolist(), "values": row[kept].tolist()}
+            vectors.append({"type": 0, "size": row.size, **filled})
         else:
             vectors.append({"type": 1, "size": None, "indices": None, "values": row.tolist()})
-    return pa.array(vectors, kind)
+    return pa.array(vectors, pa.struct([*kinds.items(), ("values", pa.list_(pa.float64()))]))
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -208,7 +201,7 @@ def test_ends_stand_beside_what_they_bracket(method: str, ends: list[str], preds
     cal, out = Path("v.json"), Path("o.csv")
     requested = ("--multiclass", method, "--method", "venn-abers", "--output-sum", "free")
     requested = requested if method == "one-vs-rest" else requested[:4]
-    assert run("fit", preds, "--probs", "p_*", "-y", "label", *requested, "-o", cal).code == 0
+    assert run("fit", preds, *PROBS, *requested, "-o", cal).code == 0
     assert run("apply", cal, preds, "-o", out).code == 0
     table = rows_of(out.read_text())
     assert list(table)[-len(ends) :] == ends
@@ -223,11 +216,11 @@ def test_ends_stand_beside_what_they_bracket(method: str, ends: list[str], preds
 def test_artifact_and_applied_file_measure_alike(preds: Path, run: Run) -> None:
     """`measure --artifact` on raw columns gives what `measure` gives on the columns that `apply` wrote."""
     cal, out = Path("v.json"), Path("o.csv")
-    run("fit", preds, "--probs", "p_*", "-y", "label", "--multiclass", "one-vs-rest", "-o", cal)
+    run("fit", preds, *PROBS, "--multiclass", "one-vs-rest", "-o", cal)
     run("apply", cal, preds, "-o", out, "--name", "q")
     names = ",".join(f"q_{name}" for name in NAMES)
     for view in ((), ("--view", "one-vs-rest", "--class", "dog"), ("--view", "top-label", "--class", "eel")):
-        through = run("measure", preds, "--probs", "p_*", "-y", "label", "--artifact", cal, *view, "--json")
+        through = run("measure", preds, *PROBS, "--artifact", cal, *view, "--json")
         direct = run("measure", out, "--probs", names, "-y", "label", *view, "--json")
         assert (through.code, direct.code) == (0, 0)
         one, other = through.document, direct.document
@@ -238,7 +231,7 @@ def test_artifact_and_applied_file_measure_alike(preds: Path, run: Run) -> None:
 def test_measuring_the_fit_rows_is_noticed_in_every_view(preds: Path, cal: Path, run: Run) -> None:
     """The digest is that of the raw confidences, whatever the view."""
     for view in ((), ("--view", "one-vs-rest", "--class", "dog"), ("--view", "top-label", "--class", "eel")):
-        ran = run("measure", preds, "--probs", "p_*", "-y", "label", "--artifact", cal, *view)
+        ran = run("measure", preds, *PROBS, "--artifact", cal, *view)
         assert "these are the rows that the artifact was fitted on" in ran.out + ran.err
 
 
@@ -246,11 +239,8 @@ def test_discrete_confidence_is_measured_value_by_value(preds: Path, run: Run) -
     """Scaling-binning of the confidence leaves as many values as bins, and the report says so."""
     cal = Path("b.json")
     requested = ("--multiclass", "confidence", "--method", "scaling-binning", "--bins", 4)
-    assert run("fit", preds, "--probs", "p_*", "-y", "label", *requested, "-o", cal).code == 0
-    table = run("measure", preds, "--probs", "p_*", "-y", "label", "--artifact", cal, "--json").document[
-        "table"
-    ]
-    assert table["distinct"] == 4
+    assert run("fit", preds, *PROBS, *requested, "-o", cal).code == 0
+    assert run("measure", preds, *PROBS, "--artifact", cal, "--json").document["table"]["distinct"] == 4
     assert "keeps the predicted class of every row" in run("apply", cal, preds, "-o", "o.csv").err
 
 
@@ -262,11 +252,11 @@ def test_shards_and_columns_in_another_order_fit_the_same_map(run: Run) -> None:
     whole.write_text(csv_text(columns))
     one.write_text(csv_text({name: column[:90] for name, column in columns.items()}))
     two.write_text(csv_text({name: columns[name][90:] for name in moved}))
-    texts = []
-    for inputs in ((whole,), (one, two)):
-        for method in ("temperature", "vector", "matrix", "one-vs-rest", "one-vs-one"):
-            ran = run("fit", *inputs, "--probs", "p_*", "-y", "label", "--multiclass", method, "-q", code=0)
-            texts.append(ran.out)
+    texts = [
+        run("fit", *inputs, *PROBS, "--multiclass", method, "-q", code=0).out
+        for inputs in ((whole,), (one, two))
+        for method in ("temperature", "vector", "matrix", "one-vs-rest", "one-vs-one")
+    ]
     assert texts[:5] == texts[5:]
 
 
@@ -274,7 +264,7 @@ def test_fits_of_single_scores_say_that_these_were_rounded(run: Run) -> None:
     """Past the memory allowed cells of a grid are fitted to; other methods read the rows once more."""
     path = Path("many.parquet")
     pq.write_table(pa.table(frame(30_000)), path)
-    asked = ("fit", path, "--probs", "p_*", "-y", "label", "--memory", "1M", "-o")
+    asked = ("fit", path, *PROBS, "--memory", "1M", "-o")
     steps = {
         "confidence": "1.4e-6",
         "top-label": "0.0002",
@@ -292,7 +282,7 @@ def test_weighted_pairs_of_classes_keep_to_the_memory(run: Run) -> None:
     """Importance weights need exact tables: past the memory allowed they are refused."""
     columns, path = frame(3_000), Path("weighted.parquet")
     pq.write_table(pa.table({**columns, "w": np.linspace(0.5, 2.0, 3_000)}), path)
-    asked = ("fit", path, "--probs", "p_*", "-y", "label", "-w", "w", "--multiclass", "one-vs-one")
+    asked = ("fit", path, *PROBS, "-w", "w", "--multiclass", "one-vs-one")
     asked = (*asked, "--memory", "1M", "-o", "cal.json")
     refused = run(*asked, code=3).err
     assert "those of all groups or classes have over 3,906 distinct scores" in refused
@@ -308,7 +298,7 @@ def test_frequencies_fit_what_repeated_rows_fit(run: Run) -> None:
     counted.write_text(csv_text({**columns, "n": times}))
     repeated.write_text(csv_text({name: np.repeat(column, times) for name, column in columns.items()}))
     for method in ("temperature", "structured", "top-label", "one-vs-one"):
-        requested = ("--probs", "p_*", "-y", "label", "--multiclass", method, "-q")
+        requested = (*PROBS, "--multiclass", method, "-q")
         one = run("fit", counted, *requested, "-w", "n", "--weights-are", "frequency")
         other = run("fit", repeated, *requested)
         assert one.code == other.code == 0
@@ -364,15 +354,15 @@ def test_maps_take_no_rows_of_any_sum_and_what_they_write_can_be_measured(
 ) -> None:
     """One-vs-rest that is not divided writes rows of any sum: accepted by `measure`, not by another map."""
     free, out = Path("free.json"), Path("free.csv")
-    probs = ("--probs", "p_*", "-y", "label")
-    run("fit", preds, *probs, "--multiclass", "one-vs-rest", "--output-sum", "free", "-o", free)
+
+    run("fit", preds, *PROBS, "--multiclass", "one-vs-rest", "--output-sum", "free", "-o", free)
     assert run("apply", free, preds, "-o", out).code == 0
     requested = ("--probs", ",".join(f"calibrated_{name}" for name in NAMES), "--classes", ",".join(NAMES))
     refused = run("measure", out, *requested, "-y", "label", "--metric", "ece", code=3)
     assert "or --on-sum accept to use them as is" in refused.err
     accepted = (*requested, "--on-sum", "accept")
     one = (*accepted, "-y", "label", "--metric", "ece", "--view", "one-vs-rest", "--class", "eel", "--json")
-    whole = run("measure", preds, *probs, "--artifact", free, *one[6:])
+    whole = run("measure", preds, *PROBS, "--artifact", free, *one[6:])
     assert run("measure", out, *one).document["measures"] == whole.document["measures"]
     for words in (
         ("fit", out, *accepted, "-y", "label", "-o", "again.json"),
@@ -399,18 +389,11 @@ def test_inspect_says_what_is_in_an_artifact(cal: Path, run: Run) -> None:
 def test_inspect_names_the_columns_of_the_classes(preds: Path, run: Run) -> None:
     """Columns alike, lists and Spark vectors lead to a command with --probs that runs as it stands."""
     both = drawn(0, rows=200, classes=4)
-    rows = [one.tolist() for one in both.probability]
-    spark = [{"type": 1, "size": None, "indices": None, "values": one} for one in rows]
-    kinds = {"type": pa.int8(), "size": pa.int32(), "indices": pa.list_(pa.int32())}
-    vector = pa.struct([*kinds.items(), ("values", pa.list_(pa.float64()))])
-    label = pa.array(both.label)
-    for name, column in (("lists", pa.array(rows)), ("spark", pa.array(spark, vector))):
-        pq.write_table(pa.table({"probability": column, "label": label}), f"{name}.parquet")
-    for file, probs in (
-        (preds, "p_*"),
-        (Path("lists.parquet"), "probability"),
-        (Path("spark.parquet"), "probability"),
-    ):
+    rows, label = pa.array(both.probability.tolist()), pa.array(both.label)
+    pq.write_table(pa.table({"probability": rows, "label": label}), "lists.parquet")
+    vectors = spark(both.probability, sparse=False)
+    pq.write_table(pa.table({"probability": vectors, "label": label}), "spark.parquet")
+    for file, probs in ((preds, "p_*"), ("lists.parquet", "probability"), ("spark.parquet", "probability")):
         said = run("inspect", file, "--json").document
         _, *words = shlex.split(said["suggestion"])
         assert words[words.index("--probs") + 1] == probs

@@ -1,6 +1,5 @@
 """Several classes from the command line: `measure`, `verify` and `plot` with --probs."""
 
-import json
 import re
 from pathlib import Path
 
@@ -10,14 +9,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import calibcli
+from calibcli.documents.artifact import read_class_artifact
 from calibcli.names import DocumentKind
-from calibcli.shell.app import main
-from class_files import write_zoo
-from class_rows import drawn_rows
-from command_line import CHURN, Run, in_csv
+from class_files import ZOO, write_zoo
+from class_rows import drawn_rows, softmax
+from command_line import CHURN, SAMPLE, Run, in_csv
 from published import check, validator
 
-NAMES = ("ant", "bee", "cat")
+DIGITS = SAMPLE / "digits_naive_bayes_calibration.parquet"
+PROBS = ("--probs", "p_*", "-y", "label")
 
 
 @pytest.fixture
@@ -25,29 +25,28 @@ def zoo() -> Path:
     """Return a CSV file of three classes, one row of which is tied."""
     probability, label = drawn_rows(500, 3, seed=2)
     probability[0] = [0.4, 0.4, 0.2]
-    columns = {f"p_{name}": one for name, one in zip(NAMES, probability.T, strict=True)}
-    return in_csv("zoo.csv", columns | {"label": np.array(NAMES)[label]})
+    columns = {f"p_{name}": one for name, one in zip(ZOO, probability.T, strict=True)}
+    return in_csv("zoo.csv", columns | {"label": np.array(ZOO)[label]})
 
 
 def test_reports_of_classes_fit_their_schema(run: Run, zoo: Path) -> None:
     """Measurements and gates of several classes are described by `schema report`."""
-    probs = ("--probs", "p_*", "-y", "label")
     for words in (
-        ("measure", zoo, *probs, "--metric", "ece", "--metric", "classes"),
-        ("measure", zoo, *probs, "--metric", "ece", "--view", "top-label", "--class", "bee"),
-        ("verify", zoo, *probs, "--max-ece", "0.4", "--view", "one-vs-rest"),
-        ("verify", zoo, *probs, "--max-ece", "0.4"),
+        ("measure", zoo, *PROBS, "--metric", "ece", "--metric", "classes"),
+        ("measure", zoo, *PROBS, "--metric", "ece", "--view", "top-label", "--class", "bee"),
+        ("verify", zoo, *PROBS, "--max-ece", "0.4", "--view", "one-vs-rest"),
+        ("verify", zoo, *PROBS, "--max-ece", "0.4"),
     ):
         document = run(*words, "--json").document
         check(document, "report")
         document["input"]["classes"]["mood"] = "good"
         assert not validator(DocumentKind.REPORT).is_valid(document)
-    check(run("measure", zoo, *probs, "--compat", "netcal", "--json").document, "compat")
+    check(run("measure", zoo, *PROBS, "--compat", "netcal", "--json").document, "compat")
 
 
 def test_largest_probabilities_together_are_told_everywhere(run: Run, zoo: Path) -> None:
     """In text, JSON, CSV and Python, the first as l2 of the confidence; files and workers change no digit."""
-    words = ("--probs", "p_*", "-y", "label", "--top", "3", "--metric", "l2,accuracy", "--bins", "12")
+    words = (*PROBS, "--top", "3", "--metric", "l2,accuracy", "--bins", "12")
     report = run("measure", zoo, *words, "--json").document
     check(report, "report")
     first, *others = report["classes"]["top"]
@@ -73,7 +72,7 @@ def test_largest_probabilities_together_are_told_everywhere(run: Run, zoo: Path)
 
 def test_the_page_says_what_was_seen(run: Run, zoo: Path) -> None:
     """Classes together, each against the rest and by prediction, the worst first, with ties counted."""
-    page = run("measure", zoo, "--probs", "p_*", "-y", "label", "--metric", "ece", "--metric", "classes").out
+    page = run("measure", zoo, *PROBS, "--metric", "ece", "--metric", "classes").out
     for words in (
         "The largest probability of 3 classes; positive where that class is the right one.",
         "note: 1 row with several most probable classes: the first counts",
@@ -84,19 +83,18 @@ def test_the_page_says_what_was_seen(run: Run, zoo: Path) -> None:
         "(Bonferroni)",
     ):
         assert words in page
-    no_order = run("measure", zoo, "--probs", "p_*", "-y", "label", "--metric", "mean_score").out
+    no_order = run("measure", zoo, *PROBS, "--metric", "mean_score").out
     assert "Each class against the rest\n" in no_order
     assert "the worst first" not in no_order
     tables = page.split("Each class against the rest, the worst first")[1].splitlines()
-    assert {line.split()[0] for line in tables[3:6]} == set(NAMES)
+    assert {line.split()[0] for line in tables[3:6]} == set(ZOO)
 
 
 def test_many_classes_show_the_ten_worst(run: Run) -> None:
     """Ten of them have a line, how many have none is said, and -v lists all."""
     probability, label = drawn_rows(200, 25, seed=4)
     columns = {f"p_{place:02}": one for place, one in enumerate(probability.T)}
-    path = in_csv("many.csv", columns | {"label": label})
-    words = ("measure", path, "--probs", "p_*", "-y", "label", "--view", "one-vs-rest")
+    words = ("measure", in_csv("many.csv", columns | {"label": label}), *PROBS, "--view", "one-vs-rest")
     short, long = run(*words).out, run(*words, "-v").out
     assert "15 more classes not shown; -v lists all." in short
     assert "each is measured by a few measures" in short
@@ -111,7 +109,7 @@ def test_many_classes_show_the_ten_worst(run: Run) -> None:
 def test_the_map_says_which_columns_are_its_classes(run: Run, zoo: Path) -> None:
     """Where no score is named, commands find the columns of a map as apply does; plan needs none."""
     cal = Path("zoo.json")
-    assert run("fit", zoo, "--probs", "p_*", "-y", "label", "-m", "temperature", "-o", cal).code == 0
+    assert run("fit", zoo, *PROBS, "-m", "temperature", "-o", cal).code == 0
     through = ("-y", "label", "--artifact", cal)
     requested = run("verify", zoo, *through, "--max-ece", "0.5", "--allow-fit-rows", "--json")
     named = run("verify", zoo, "--probs", "p_*", *through, "--max-ece", "0.5", "--allow-fit-rows", "--json")
@@ -124,7 +122,7 @@ def test_the_map_says_which_columns_are_its_classes(run: Run, zoo: Path) -> None
 
 def test_gate_of_every_class_exits_by_the_worst(run: Run, zoo: Path) -> None:
     """A limit that all classes keep is exit 0, one that some break or none can show is not."""
-    words = ("verify", zoo, "--probs", "p_*", "-y", "label", "--view", "top-label")
+    words = ("verify", zoo, *PROBS, "--view", "top-label")
     assert "1 rule in 3 groups: 3 pass" in run(*words, "--max-ece", "0.5", code=0).out
     assert run(*words, "--rule", "ece.value<=0.0001").code == 1
     assert run(*words, "--max-ece", "0.05", "--min-group-rows", "10000").code == 4
@@ -134,31 +132,25 @@ def test_reports_of_a_gate_name_the_classes(run: Run, zoo: Path) -> None:
     """JUnit has a test case for each class."""
     junit = Path("junit.xml")
     words = ("--view", "one-vs-rest", "--max-ece", "0.5", "--report", f"junit={junit}")
-    assert run("verify", zoo, "--probs", "p_*", "-y", "label", *words).code == 0
+    assert run("verify", zoo, *PROBS, *words).code == 0
     text = junit.read_text()
-    assert all(f'classname="class={name}"' in text for name in NAMES)
+    assert all(f'classname="class={name}"' in text for name in ZOO)
 
 
 def test_plot_of_one_class_is_drawn_and_of_all_refused(run: Run, zoo: Path) -> None:
     """A diagram shows one score: the largest probability, or one class."""
-    words = ("plot", zoo, "--probs", "p_*", "-y", "label", "-o", "a.svg", "--kind", "binned")
+    words = ("plot", zoo, *PROBS, "-o", "a.svg", "--kind", "binned")
     assert run(*words, "--view", "one-vs-rest", "--class", "cat").code == 0
     assert Path("a.svg").exists()
     assert "name one class with --class" in run(*words, "--view", "one-vs-rest", "--force", code=2).err
 
 
-SAMPLE = Path(__file__).parents[2] / "sample_data" / "digits_naive_bayes_calibration.parquet"
-
-
-def rows_of(path: Path, logits: np.ndarray, label: np.ndarray, *, scale: str) -> str:
+def rows_of(path: str, logits: np.ndarray, label: np.ndarray, *, scale: str) -> str:
     """Write logits, or the probabilities that they stand for."""
-    values = logits
-    if scale == "prob":
-        power = np.exp(logits - logits.max(axis=1, keepdims=True))
-        values = power / power.sum(axis=1, keepdims=True)
+    values = softmax(logits) if scale == "prob" else logits
     columns = {f"p_{place}": values[:, place] for place in range(values.shape[1])}
     pq.write_table(pa.table({**columns, "label": label}), path)
-    return str(path)
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -172,15 +164,11 @@ def far() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("method", ["temperature", "vector"])
-def test_logits_are_taken_as_given(far: tuple[np.ndarray, np.ndarray], method: str) -> None:
+def test_logits_are_taken_as_given(run: Run, far: tuple[np.ndarray, np.ndarray], method: str) -> None:
     """However far out: the temperature is what the logits were multiplied by."""
-    from calibcli.documents.artifact import read_class_artifact
-
-    file = rows_of(Path("logits.parquet"), *far, scale="logit")
-    cal = "cal.json"
-    words = ["fit", file, "--probs", "p_*", "-y", "label", "--scale", "logit", "--multiclass", method]
-    assert main([*words, "-q", "-o", cal]) == 0
-    record = read_class_artifact(cal)
+    file = rows_of("logits.parquet", *far, scale="logit")
+    run("fit", file, *PROBS, "--scale", "logit", "--multiclass", method, "-q", "-o", "cal.json", code=0)
+    record = read_class_artifact("cal.json")
     found = record.recalibrator.to_dict()
     if method == "temperature":
         assert found["temperature"] == pytest.approx(30.0, rel=0.05)
@@ -192,98 +180,89 @@ def test_logits_are_taken_as_given(far: tuple[np.ndarray, np.ndarray], method: s
 
 
 def test_probabilities_too_small_to_be_told_apart_are_counted(
-    far: tuple[np.ndarray, np.ndarray], capsys: pytest.CaptureFixture[str]
+    run: Run, far: tuple[np.ndarray, np.ndarray]
 ) -> None:
     """Where one is 0, how many in how many rows were limited, and what would keep them; else nothing is."""
     logits, label = far
-    file = rows_of(Path("probs.parquet"), logits, label, scale="prob")
-    words = ["fit", file, "--probs", "p_*", "-y", "label", "-o", "cal.json", "--force"]
-    assert main(words) == 0
-    assert "2^-53" not in capsys.readouterr().err
+    words = (
+        "fit",
+        rows_of("probs.parquet", logits, label, scale="prob"),
+        *PROBS,
+        "-o",
+        "cal.json",
+        "--force",
+    )
+    assert "2^-53" not in run(*words, code=0).err
     logits[0, 0] = -1e9
-    rows_of(Path("probs.parquet"), logits, label, scale="prob")
-    assert main(words) == 0
-    said = " ".join(capsys.readouterr().err.split())
+    rows_of("probs.parquet", logits, label, scale="prob")
+    said = " ".join(run(*words, code=0).err.split())
     assert "1 probability is 0, which has no logarithm: the fit took all " in said
     assert "for 2^-53; logits (--scale logit) keep them" in said
 
 
-def test_classes_on_a_grid_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_classes_on_a_grid_are_said(run: Run) -> None:
     """The table of all rows may be exact where those of the classes are not."""
     rng = np.random.default_rng(1)
     logits, label = rng.standard_normal((2_000, 20)), rng.integers(0, 20, 2_000)
-    file = rows_of(Path("p.parquet"), logits, label, scale="prob")
-    words = ["measure", file, "--probs", "p_*", "-y", "label", "--metric", "ece", "--memory", "1MiB"]
-    assert main(words) == 0
-    assert "did not fit in memory: scores of classes are rounded to" in capsys.readouterr().out
-    words[-2:] = ["--exact"]
-    assert main(words) == 0
-    assert "fit in memory" not in capsys.readouterr().out
+    words = ("measure", rows_of("p.parquet", logits, label, scale="prob"), *PROBS, "--metric", "ece")
+    rounded = run(*words, "--memory", "1MiB", code=0).out
+    assert "did not fit in memory: scores of classes are rounded to" in rounded
+    assert "fit in memory" not in run(*words, "--exact", code=0).out
 
 
-def test_classes_are_exact_where_they_fit_the_memory(capsys: pytest.CaptureFixture[str]) -> None:
+def test_classes_are_exact_where_they_fit_the_memory(run: Run) -> None:
     """An eightieth of the default memory is enough for 30 classes of 1,000 rows, in any number of bins."""
     rng = np.random.default_rng(1)
     logits, label = rng.standard_normal((1_000, 30)), rng.integers(0, 30, 1_000)
-    file = rows_of(Path("p.parquet"), logits, label, scale="prob")
-    words = ["measure", file, "--probs", "p_*", "-y", "label", "--metric", "ece_equal_mass", "--bins", "19"]
-    assert main([*words, "--memory", "3.2MiB"]) == 0
-    within = capsys.readouterr().out
-    assert main([*words, "--exact"]) == 0
-    assert capsys.readouterr().out == within
+    file = rows_of("p.parquet", logits, label, scale="prob")
+    words = ("measure", file, *PROBS, "--metric", "ece_equal_mass", "--bins", "19")
+    within = run(*words, "--memory", "3.2MiB", code=0).out
+    assert run(*words, "--exact", code=0).out == within
     assert "fit in memory" not in within
-    assert main([*words, "--memory", "0.5MiB"]) == 2
-    assert "hint: pass --exact or more --memory" in capsys.readouterr().err
+    assert "hint: pass --exact or more --memory" in run(*words, "--memory", "0.5MiB", code=2).err
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 2], ["0", "1", "2"], ["cat", "dog", "2"]], ids=str)
-def test_labels_that_are_read_as_places_are_said(
-    labels: list[int | str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_labels_that_are_read_as_places_are_said(run: Run, labels: list[int | str]) -> None:
     """Whoever counts from 1, or in another order than the columns, sees which class each number is."""
     rng = np.random.default_rng(4)
     rows = rng.dirichlet([1.0, 1.0, 1.0], 300)
     draws = [int(rng.choice(3, p=row)) for row in rows]
     columns = {f"p_{name}": rows[:, place] for place, name in enumerate(("cat", "dog", "fox"))}
-    file = "p.parquet"
-    pq.write_table(pa.table({**columns, "label": pa.array([labels[draw] for draw in draws])}), file)
-    words = [file, "--probs", "p_*", "-y", "label"]
+    pq.write_table(pa.table({**columns, "label": pa.array([labels[draw] for draw in draws])}), "p.parquet")
     expected = (
         "labels are numbers, read as places from 0: 0 = cat, 1 = dog, 2 = fox; --classes names them otherwise"
     )
-    measure = ["measure", "-m", "accuracy"]
-    commands = (measure, ["verify", "--max-ece", "0.5"], ["fit", "-o", "c.json"])
-    for name, *more in commands:
-        assert main([name, *words, *more]) in (0, 1, 4)
-        printed = capsys.readouterr()
-        assert expected in " ".join((printed.out + printed.err).split()), name
-    assert main([*measure, *words, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["input"]["notes"] == [expected]
+    measure = ("measure", "p.parquet", *PROBS, "-m", "accuracy")
+    for words in (
+        measure,
+        ("verify", "p.parquet", *PROBS, "--max-ece", "0.5"),
+        ("fit", "p.parquet", *PROBS, "-o", "c.json"),
+    ):
+        printed = run(*words)
+        assert printed.code in (0, 1, 4)
+        assert expected in " ".join((printed.out + printed.err).split()), words[0]
+    assert run(*measure, "--json", code=0).document["input"]["notes"] == [expected]
     if labels[0] != "cat":
-        assert main([*measure, *words, "--json", "--classes", "0,1,2"]) == 0
-        assert json.loads(capsys.readouterr().out)["input"]["notes"] == []
+        assert run(*measure, "--json", "--classes", "0,1,2", code=0).document["input"]["notes"] == []
 
 
-def test_labels_that_are_names_are_not_said_to_be_places(capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_that_are_names_are_not_said_to_be_places(run: Run) -> None:
     """Neither text nor numbers where classes are called by numbers."""
     draws = np.random.default_rng(3).integers(0, 2, 300)
     rows = np.random.default_rng(4).dirichlet([1.0, 1.0], 300)
-    file = "p.parquet"
     for names in (("cat", "dog"), ("1", "2"), ("0", "1")):
         columns = {f"p_{name}": rows[:, place] for place, name in enumerate(names)}
         given = [names[draw] if names[0] == "cat" else int(names[draw]) for draw in draws]
-        pq.write_table(pa.table({**columns, "label": pa.array(given)}), file)
-        assert main(["measure", file, "--probs", "p_*", "-y", "label", "-m", "accuracy", "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["input"]["notes"] == []
+        pq.write_table(pa.table({**columns, "label": pa.array(given)}), "p.parquet")
+        shown = run("measure", "p.parquet", *PROBS, "-m", "accuracy", "--json", code=0).document
+        assert shown["input"]["notes"] == []
 
 
 @pytest.fixture
 def large_zoo() -> Path:
     """Return a CSV file of three classes."""
     return write_zoo("large_zoo.csv", 1200, seed=2)
-
-
-PROBS = ("--probs", "p_*", "-y", "label")
 
 
 @pytest.mark.parametrize("names", [("0", "1", "2"), ("cat", "dog", "fox")])
@@ -371,7 +350,7 @@ def test_weights_leave_approximate_bounds_out(run: Run, large_zoo: Path) -> None
 
 def test_measures_of_all_classes_alone_are_answered_too(run: Run) -> None:
     """Without a measure of one score the first of these opens the page."""
-    words = ("measure", SAMPLE, "--probs", "p_*", "-y", "label")
+    words = ("measure", DIGITS, *PROBS)
     certain = "18 rows gave probability 0 to the right class or 1 to another.\n"
     assert run(*words, "-m", "accuracy,class_brier").out.startswith(f"{certain}The accuracy is 0.")
     assert run(*words, "-m", "class_brier").out.startswith(f"{certain}The Brier score of all classes is 0.")
