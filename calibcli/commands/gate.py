@@ -16,7 +16,8 @@ from calibcli.commands.reading import read_evaluation, with_classes_of_map
 from calibcli.commands.through_maps import outputs_through
 from calibcli.data.columns import ResolvedColumns, listing
 from calibcli.data.fields import on_scale
-from calibcli.data.files import InputFile, file_word, found_in, refuse_read_once, shown_path
+from calibcli.data.files import InputFile, file_word, refuse_read_once, shown_path
+from calibcli.data.fragments import found_for
 from calibcli.data.pipes import STDIN
 from calibcli.data.readers import partitions_of
 from calibcli.data.tally import GatherRequest
@@ -111,15 +112,15 @@ def judge_with_state(rows: RowRequest, options: VerifyOptions, state: StateOptio
     rows = with_classes_of_map(rows)
     columns, artifact = rows.columns, rows.artifact
     _refuse_options(columns, options, state)
-    found = found_in(rows.inputs)
-    files = found.files
+    found = found_for(rows.inputs, columns, input_format=rows.reading.input_format)
+    files = found.opened
     if state.batch is not None and not files:
         msg = f"--batch {state.batch} names rows, and there are none to count"
         raise IdleOption(msg, "name the files, or leave it out", options=("batch",))
     if not files and (idle := tuple(name for name in rows.options_given if name not in _KEPT)):
         msg = f"--{idle[0]} speaks of rows to read, and there are none"
         raise IdleOption(msg, "name the files, or leave it out", options=idle)
-    given = [file.path for file in files] + ([] if artifact is None else [str(artifact)])
+    given = [file.path for file in found.files] + ([] if artifact is None else [str(artifact)])
     refuse_state(state.path, inputs=given)
     loaded = gate_map(artifact, columns.several)
     before = read_state(state.path)
@@ -140,7 +141,9 @@ def judge_with_state(rows: RowRequest, options: VerifyOptions, state: StateOptio
             read = replace(read, source=whole)
         if read.source is not None:
             said = tuple(dict.fromkeys((*found.notes(), *read.source.notes)))
-            read = replace(read, source=replace(read.source, notes=said))
+            selected = read.source.selected
+            selected = None if selected is None else replace(selected, unopened=len(found.unopened))
+            read = replace(read, source=replace(read.source, notes=said, selected=selected))
     growth, rows_before = update_state(state.path, read, least_rows=options.least_rows)
     report = _report(call, growth, read, rows_before)
     # Where rows were read, what is said of the artifact stands beside them.

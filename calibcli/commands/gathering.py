@@ -17,8 +17,8 @@ from calibcli.data import fault_words
 from calibcli.data.columns import ResolvedColumns, counted, listing
 from calibcli.data.engines import Engine, ThreadEngine
 from calibcli.data.faults import FaultKind, Findings, RowSums
-from calibcli.data.files import found_in, shown_files, shown_path
-from calibcli.data.fragments import Piece, batches_of, columns_of, list_fragments, pieces_of
+from calibcli.data.files import shown_files, shown_path
+from calibcli.data.fragments import Piece, batches_of, columns_of, found_for, list_fragments, pieces_of
 from calibcli.data.intake import Rows
 from calibcli.data.readers import Fragment, keep, reader_of, refuse_pipes, unchanged
 from calibcli.data.row_ids import Fingerprints
@@ -41,7 +41,14 @@ from calibcli.errors import CalibcliError, EmptyTable, InputProblem
 from calibcli.names import EXACT_LIMIT, DataFormat, IdKind, OnMissing, Sign, WeightMeaning
 from calibcli.options.numerals import agreeing
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSelection, RowSource
-from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
+from calibcli.reports.input import (
+    ClassesRead,
+    InputSummary,
+    SelectedRows,
+    pooled_words,
+    unopened_words,
+    weightless_words,
+)
 from calibcli.stats.table import Booleans, Floats, Integers, ScoreTable, Weighing, merge_all
 from calibcli.stats.table.again import RowWork
 from calibcli.stats.table.grid import Table, digest
@@ -63,12 +70,15 @@ _OF_SCORES = (FaultKind.MISSING_SCORE, FaultKind.OUTSIDE, FaultKind.NO_SCORE)
 def nothing_left(files: Sequence[str], resolved: ResolvedColumns, findings: Findings) -> EmptyTable:
     shown = ", ".join(shown_path(file) for file in files[:3]) + (", ..." if len(files) > 3 else "")
     if findings.rows == 0:
-        return EmptyTable(f"{shown}: there are no rows")
+        other = f"; {unopened_words(findings.unopened)}" if findings.unopened else ""
+        return EmptyTable(f"{shown}: there are no rows{other}")
     requested = findings.rows - findings.unselected
     conditions = resolved.requested.rows.where
     if requested == 0 and conditions:
         where = " and ".join(repr(one.text) for one in conditions)
         msg = f"{shown}: none of {findings.rows:,} rows satisfies {where}"
+        if findings.unopened:
+            msg += f"; {unopened_words(findings.unopened)}"
         exact = any(
             one.sign in (Sign.EQUAL, Sign.IN) and any(value.number is None for value in one.values)
             for one in conditions
@@ -105,7 +115,8 @@ def summary_of_input(
     if findings.alike:
         differs = agreeing(len(findings.alike), "differs")
         said = f"{listing([*findings.alike])} {differs} from a value of --where in capitals alone"
-        notes.append(f"{shown}: {said}: is that meant to be the same?")
+        further = " and files not opened" if findings.unopened else ""
+        notes.append(f"{shown}{further}: {said}: is that meant to be the same?")
     if findings.weightless:
         notes.append(f"{shown}: {weightless_words(findings.weightless)}")
     lacking = {FaultKind.MISSING_SCORE if kind in _OF_SCORES else kind for kind, _ in findings.missing}
@@ -164,7 +175,12 @@ def _selected(rows: RowSelection, findings: Findings) -> SelectedRows | None:
         return None
     seed = None if rows.sample is None else rows.seed
     return SelectedRows(
-        tuple(one.text for one in rows.where), rows.limit, rows.sample, seed, findings.unselected
+        tuple(one.text for one in rows.where),
+        rows.limit,
+        rows.sample,
+        seed,
+        findings.unselected,
+        findings.unopened,
     )
 
 
@@ -281,7 +297,7 @@ def gather(
     progress: Progress = unseen,
 ) -> Gathered:
     """Read files into tables."""
-    found = found_in(inputs)
+    found = found_for(inputs, columns, input_format=input_format)
     fragments = list_fragments(found, input_format=input_format)
     if not engine.shares_interpreter:
         refuse_pipes(fragments)
@@ -293,11 +309,14 @@ def gather(
     with unchanged(fragments):
         resolved = choose_columns(fragments, columns)
         if columns.rows.counted:
-            fragments, resolved = with_rows(fragments, resolved, columns.rows, engine=engine)
+            places = {path: at for at, path in enumerate(dict.fromkeys(file.path for file in found.files))}
+            fragments, resolved = with_rows(fragments, resolved, columns.rows, places=places, engine=engine)
         several = fragments[0].path != fragments[-1].path
         work = TallyWork(limit, Signals(), gather_request=gather_request, by_file=several)
         with progress(len(fragments)) as advance:
             tables, findings, extras = _reduced(pieces_of(fragments, resolved), work, engine, advance=advance)
+    findings.unopened = len(found.unopened)
+    findings.note_first("alike", found.alike)
     files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
     first = resolved[files[0]]
     changes = gather_request.transforms.items()
@@ -464,13 +483,22 @@ ResolvedByFile = Mapping[str, ResolvedColumns]
 
 
 def with_rows(
-    fragments: Sequence[Fragment], resolved: ResolvedByFile, rows: RowSelection, *, engine: Engine
+    fragments: Sequence[Fragment],
+    resolved: ResolvedByFile,
+    rows: RowSelection,
+    *,
+    places: Mapping[str, int],
+    engine: Engine,
 ) -> tuple[list[Fragment], dict[str, ResolvedColumns]]:
-    """Return the fragments that hold rows that are meant, and for each file its columns with those rows."""
+    """Return the fragments that hold rows that are meant, and for each file its columns with those rows.
+
+    Its place among all files says how the rows of a file are drawn.
+    """
     if rows.limit is not None:
         return _first(fragments, resolved, rows.limit)
     if rows.sample is not None:
-        return list(fragments), _drawn(fragments, resolved, rows.sample, seed=rows.seed, engine=engine)
+        lots = {path: Sampling(places[path], rows.seed) for path in resolved}
+        return list(fragments), _drawn(fragments, resolved, rows.sample, lots=lots, engine=engine)
     return list(fragments), dict(resolved)
 
 
@@ -511,13 +539,18 @@ def _counted_off(fragment: Fragment, columns: ResolvedColumns, left: int) -> tup
 
 
 def _drawn(
-    fragments: Sequence[Fragment], resolved: ResolvedByFile, sample: int, *, seed: int, engine: Engine
+    fragments: Sequence[Fragment],
+    resolved: ResolvedByFile,
+    sample: int,
+    *,
+    lots: Mapping[str, Sampling],
+    engine: Engine,
 ) -> dict[str, ResolvedColumns]:
     """Return for each file which of its rows are among those with the lowest lots."""
     keep(fragments)
     numbered = {
-        path: replace(columns, rows=replace(columns.rows, sampling=Sampling(place, seed)))
-        for place, (path, columns) in enumerate(resolved.items())
+        path: replace(columns, rows=replace(columns.rows, sampling=lots[path]))
+        for path, columns in resolved.items()
     }
     draws = np.zeros(0, np.uint64)
     for found in engine.map(_Lowest(sample), pieces_of(fragments, numbered)):
@@ -526,8 +559,8 @@ def _drawn(
         draws = lowest(np.concatenate((draws, found)), sample)
     highest = int(draws.max()) if draws.size == sample else None
     return {
-        path: replace(columns, rows=replace(columns.rows, sampling=Sampling(place, seed, highest)))
-        for place, (path, columns) in enumerate(numbered.items())
+        path: replace(columns, rows=replace(columns.rows, sampling=replace(lots[path], highest=highest)))
+        for path, columns in resolved.items()
     }
 
 

@@ -85,7 +85,7 @@ def with_classes_of_map(rows: Request, *, maps: Sequence[DocumentSource] = ()) -
     loaded = read_any_map(path)
     if not isinstance(loaded, ClassArtifact):
         return rows
-    first = looked_at(rows.inputs, input_format=rows.reading.input_format)
+    first = looked_at(rows.inputs, columns, input_format=rows.reading.input_format)
     if first.pipe is not None:
         return rows
     resolved = classes_chosen(loaded, columns, first, on_sum=OnSum.ERROR)

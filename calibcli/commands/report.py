@@ -22,7 +22,8 @@ from calibcli.commands.segments import segments_report
 from calibcli.commands.slices import extras_beside_raw, views_of
 from calibcli.commands.summaries import file_digests
 from calibcli.commands.two_tables import Seen, comparable, comparisons, side_of
-from calibcli.data.files import found_in, stamp_of
+from calibcli.data.files import stamp_of
+from calibcli.data.fragments import found_for
 from calibcli.data.objects import is_object
 from calibcli.data.readers import unchanged_files
 from calibcli.documents.artifact import Artifact
@@ -143,7 +144,8 @@ def full_report(request: ReportRequest) -> FullReport:
             verify.refuse_segment_rules(gate, request)
         gate = verify.of_columns(gate, columns)
     # The fingerprints of files come last, and are to be those of what was read.
-    files = [one.path for one in found_in(request.inputs).files if not is_object(one.path)]
+    found = found_for(request.inputs, columns, input_format=request.reading.input_format)
+    files = [one.path for one in found.opened if not is_object(one.path)]
     with unchanged_files({path: stamp_of(path) for path in files}):
         return _full_report(with_scores(request), options, gate)
 

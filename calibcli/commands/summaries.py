@@ -15,7 +15,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, WeightMeaning
 from calibcli.options.numerals import folded, phrases_said, plural
 from calibcli.options.rows import ALL_ROWS, Columns, RowSource
-from calibcli.reports.input import in_several, together
+from calibcli.reports.input import in_several, together, unopened_words
 from calibcli.reports.maps import InspectReport
 from calibcli.show.words import step_words
 from calibcli.stats.table.derived import with_scores
@@ -160,7 +160,10 @@ def _twice(path: str, other: str) -> InputProblem:
 
 def summary_report(path: str, document: TableDocument) -> InspectReport:
     source, table = document.input, document.table
-    unselected = 0 if source.selected is None else source.selected.unselected
+    selected = source.selected
+    left_out = f"{source.dropped:,} dropped, {0 if selected is None else selected.unselected:,} not selected"
+    if selected is not None and selected.unopened:
+        left_out += f"; {unopened_words(selected.unopened)}"
     facts = [
         ("files", ", ".join(source.files[:10]) + (" ..." if len(source.files) > 10 else "")),
         ("score", source.score),
@@ -170,10 +173,7 @@ def summary_report(path: str, document: TableDocument) -> InspectReport:
             "table",
             f"{table.kind}, {plural(table.distinct, 'cell' if table.kind == 'grid' else 'distinct score')}",
         ),
-        (
-            "left out",
-            f"{source.dropped:,} dropped, {unselected:,} not selected",
-        ),
+        ("left out", left_out),
         ("digest", digest(table)),
     ]
     if source.weight is not None:

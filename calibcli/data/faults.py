@@ -205,6 +205,7 @@ class Findings:
         elsewhere: Rows that predict another class than the one that is looked at.
         alike: The first `MOST_ALIKE` texts that differ from a value of a condition in capitals alone.
         unselected: Rows left out by a condition or a draw.
+        unopened: Files that were not opened, as a condition leaves out all of their rows by their path.
         weightless: Rows used whose weight is 0.
         pooled_rows: Rows of groups that a fit has not seen, which took the map of all rows, on request.
         pooled: The first of these groups, at most `MOST_POOLED`.
@@ -248,6 +249,7 @@ class Findings:
     elsewhere: int = 0
     alike: dict[str, None] = field(default_factory=dict)
     unselected: int = 0
+    unopened: int = 0
     weightless: int = 0
     pooled_rows: int = 0
     pooled: dict[str, None] = field(default_factory=dict)

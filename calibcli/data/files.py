@@ -318,12 +318,20 @@ class Found:
     Args:
         passed: Names that were passed over, each with the reason.
         listed: The directories and patterns among the inputs.
+        unopened: The paths of files that are not opened, as no row of them is asked for.
+        alike: The values in these paths that differ in capitals alone from what is asked for.
     """
 
     inputs: tuple[RowSource, ...]
     files: tuple[InputFile, ...]
     passed: tuple[tuple[str, Reason], ...] = ()
     listed: tuple[str, ...] = ()
+    unopened: frozenset[str] = frozenset()
+    alike: tuple[str, ...] = ()
+
+    @property
+    def opened(self) -> tuple[InputFile, ...]:
+        return tuple(file for file in self.files if file.path not in self.unopened)
 
     def notes(self, *, made: Sequence[str] = ()) -> tuple[str, ...]:
         """Return what reports say once all files are read: of directories and patterns, and of copies.
@@ -334,8 +342,8 @@ class Found:
         return (*listed, *self._copied())
 
     def _counted(self) -> str:
-        # Every other input is a file.
-        found = len(self.files) - (len(self.inputs) - len(self.listed))
+        named = {_named(one).path for one in self.inputs} - {*self.listed}
+        found = sum(file.path not in named for file in self.opened)
         read = f"{_some(self.listed)}: {plural(found, 'file')} read"
         if not self.passed:
             return read
@@ -358,8 +366,9 @@ class Found:
     def _copied(self) -> tuple[str, ...]:
         """Say which files hold the same bytes as one before them, though they are not the same file."""
         by_size: dict[int, list[str]] = {}
-        for path in (file.path for file in self.files if file.rows is None):
-            size = _size_of(path) if len(self.files) > 1 else 0
+        files = self.opened
+        for path in (file.path for file in files if file.rows is None):
+            size = _size_of(path) if len(files) > 1 else 0
             if size >= _SHORT:
                 by_size.setdefault(size, []).append(path)
         # Files that end alike are rare enough to be read once more.
@@ -374,7 +383,7 @@ class Found:
                 first = first_of.setdefault(_digest_of(path), path)
                 if first is not path:
                     pairs.append(f"{path} as {first}")
-        names = {parted(file.path)[0] for file in self.files}
+        names = {parted(file.path)[0] for file in files}
         packed = [
             f"{path} beside {path[: path.rindex('.')]}"
             for path in sorted(names)

@@ -64,22 +64,79 @@ FRAGMENT_ROWS = 2_000_000
 def list_fragments(
     inputs: Sequence[RowSource] | Found, *, input_format: InputFormat = AS_FOUND
 ) -> list[Fragment]:
+    found = inputs if isinstance(inputs, Found) else found_in(inputs)
     fragments: list[Fragment] = []
-    for file in (inputs if isinstance(inputs, Found) else found_in(inputs)).files:
-        requested = input_format if file.forced is None else replace(input_format, format=file.forced)
-        for part in _parts(_whole(file, requested)):
-            fragments.append(replace(part, index=len(fragments)))
+    index = 0
+    for file in found.files:
+        if file.path in found.unopened:
+            # Counted as a fragment, so that what is drawn for the others is the same.
+            index += 1
+            continue
+        for part in _parts(_whole(file, input_format)):
+            fragments.append(replace(part, index=index))
+            index += 1
     _refuse_unused(input_format, fragments)
     return fragments
 
 
-def looked_at(inputs: Sequence[RowSource], *, input_format: InputFormat = AS_FOUND) -> Fragment:
-    """Return the first fragment, to look at its header: whoever reads the rows gets all that pipes give."""
-    fragments = list_fragments(inputs, input_format=input_format)
-    for one in fragments:
-        if one.pipe is not None:
-            hand_on(one.path, one.pipe)
-    return fragments[0]
+def found_for(
+    inputs: Sequence[RowSource], columns: Columns, *, input_format: InputFormat = AS_FOUND
+) -> Found:
+    """Return the files of the inputs, and which are not opened: their paths say that no row is asked for.
+
+    Where files hold such a column themselves, the rows decide; the first file tells whether they do. It is
+    opened even if all are ruled out, so that a column that is lacking is named.
+    """
+    found = found_in(inputs)
+    where = columns.rows.where
+    paths = {file.path: partitions_of(file.path) for file in found.files if where and file.rows is None}
+    ruled_out = {one: _ruled_out(paths, one, decimal=input_format.decimal or ".") for one in where}
+    some = frozenset[str]().union(*(one.paths for one in ruled_out.values()))
+    files = sorted(found.files, key=lambda file: file.path in some) if some else ()
+    first = next((file for file in files if file.path in paths and not is_read_once(file.path)), None)
+    if first is None:
+        return found
+    own = {folded(name) for name in reader_of(_whole(first, input_format)).header()}
+    # A weight is a number, and no text, wherever it stands.
+    own |= set() if columns.weight is None else {folded(columns.weight)}
+    decided = [one for condition, one in ruled_out.items() if folded(condition.column) not in own]
+    unopened = frozenset[str]().union(*(one.paths for one in decided))
+    unopened -= {first.path} if len(unopened) == len(found.files) else set()
+    return replace(found, unopened=unopened, alike=tuple(text for one in decided for text in one.alike))
+
+
+@dataclass(frozen=True, slots=True)
+class _RuledOut:
+    """Paths of which no row satisfies a condition, and values there that differ from it in capitals alone."""
+
+    paths: frozenset[str]
+    alike: tuple[str, ...]
+
+
+def _ruled_out(
+    paths: Mapping[str, tuple[tuple[str, str | None], ...]], condition: Condition, *, decimal: str
+) -> _RuledOut:
+    from calibcli.data.selection import unsatisfied
+
+    column = folded(condition.column)
+    told = {path: [value for name, value in found if folded(name) == column] for path, found in paths.items()}
+    # A path that says two things of a column is refused once it is opened.
+    values = {path: found[0] for path, found in told.items() if len(found) == 1}
+    different = [value for value in dict.fromkeys(values.values()) if value is not None]
+    out, alike = unsatisfied(_texts_of(different), condition, decimal=decimal)
+    never = {None, *(value for value, is_out in zip(different, out.tolist(), strict=True) if is_out)}
+    return _RuledOut(frozenset(path for path, value in values.items() if value in never), tuple(alike))
+
+
+def looked_at(
+    inputs: Sequence[RowSource], columns: Columns, *, input_format: InputFormat = AS_FOUND
+) -> Fragment:
+    """Return the first fragment, to look at its header: whoever reads the rows gets all that a pipe gives."""
+    first = found_for(inputs, columns, input_format=input_format).opened[0]
+    fragment = next(_parts(_whole(first, input_format)))
+    if fragment.pipe is not None:
+        hand_on(fragment.path, fragment.pipe)
+    return fragment
 
 
 def _refuse_unused(requested: InputFormat, fragments: Sequence[Fragment]) -> None:
@@ -101,9 +158,10 @@ _POINTER = LFS_POINTER.encode()
 _PACKED = 1 << 20
 
 
-def _whole(file: InputFile, requested: InputFormat) -> Fragment:
+def _whole(file: InputFile, input_format: InputFormat) -> Fragment:
     """Return a file as one fragment."""
     path = file.path
+    requested = input_format if file.forced is None else replace(input_format, format=file.forced)
     if file.rows is not None:
         return Fragment(0, path, InMemory.ROWS, rows=file.rows)
     shown = shown_path(path)
@@ -312,7 +370,7 @@ def with_fitting_scores(
     """
     if not any(map(is_score_pattern, (columns.score, *columns.others))):
         return columns
-    first = looked_at(inputs, input_format=input_format)
+    first = looked_at(inputs, columns, input_format=input_format)
     reader = reader_of(first)
     whole = reader.whole_kinds() if columns.rows.limit is None else ()
     own = dict(whole) | dict(kinds_as_read(first, reader.header()))
@@ -493,9 +551,13 @@ def _refuse_other(column: Column, value: str | None, *, name: str, shown: str, r
 def _repeated(value: str | None, rows: int) -> Column:
     if value is None:
         return cast("Column", pa.nulls(rows, pa.string()))
-    one = texts([value.encode("utf-8", "surrogateescape")], pa.string())
+    one = _texts_of([value])
     place = numbers(np.zeros(rows, np.int32), pa.int32())
     return cast("Column", pa.DictionaryArray.from_arrays(cast("Any", place), cast("Any", one)))
+
+
+def _texts_of(values: Sequence[str]) -> Column:
+    return texts([one.encode("utf-8", "surrogateescape") for one in values], pa.string())
 
 
 def _as_numbers(column: Column, name: str, shown: str) -> Column:

@@ -74,6 +74,12 @@ def satisfied(
     return found
 
 
+def unsatisfied(column: Column, condition: Condition, *, decimal: str) -> tuple[Booleans, list[str]]:
+    """Return which texts certainly do not satisfy a condition, and which differ from it in capitals alone."""
+    met, odd, alike = _of_texts(column, condition, shown="", decimal=decimal)
+    return ~(met | odd), alike
+
+
 def equal_to(column: Column, text: str) -> Booleans:
     """Return which values a text is, read as the type of the column; none where it is no value of it."""
     from calibcli.data.values import equals

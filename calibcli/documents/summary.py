@@ -187,23 +187,29 @@ class SummaryInput(Declared):
     notes: tuple[str, ...]
     where: Annotated[tuple[str, ...], "The conditions that rows satisfy."]
     unselected: Annotated[int, "Rows that a condition left out."]
+    unopened: Annotated[
+        int, ABSENT, "Files that were not opened, as by their paths no row satisfies the conditions."
+    ] = 0
 
     @classmethod
     def of(cls, source: InputSummary) -> Self:
         selected = source.selected
-        where, unselected = ((), 0) if selected is None else (selected.where, selected.unselected)
-        shared: Any = {one.name: getattr(source, one.name) for one in fields(cls)[:-2]}
-        return cls(**shared, where=where, unselected=unselected)
+        shared: Any = {one.name: getattr(source, one.name) for one in fields(cls)[:-3]}
+        if selected is None:
+            return cls(**shared, where=(), unselected=0)
+        return cls(**shared, where=selected.where, unselected=selected.unselected, unopened=selected.unopened)
 
     def source(self, _: Node) -> InputSummary:
-        shared: Any = {one.name: getattr(self, one.name) for one in fields(self)[:-2]}
-        selected = SelectedRows(self.where, None, None, None, self.unselected) if self.where else None
+        shared: Any = {one.name: getattr(self, one.name) for one in fields(self)[:-3]}
+        counted = self.unselected, self.unopened
+        selected = SelectedRows(self.where, None, None, None, *counted) if self.where else None
         return InputSummary(**shared, selected=selected)
 
     def check(self, node: Node) -> None:
-        if self.unselected and not self.where:
-            msg = "counts rows that no condition left out"
-            raise node.child("unselected").problem(msg)
+        for name, what in (("unselected", "rows"), ("unopened", "files")):
+            if getattr(self, name) and not self.where:
+                msg = f"counts {what} that no condition left out"
+                raise node.child(name).problem(msg)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,12 @@ class SelectedRows(Declared):
     sample: Annotated[int | None, "Only so many, drawn without replacement."]
     seed: Annotated[int | None, "Seed of the draw."]
     unselected: Annotated[int, "Rows read that a condition or the draw left out."]
+    unopened: Annotated[
+        int,
+        ABSENT,
+        "Files that were not opened, as by their paths no row satisfies the conditions; such rows are not "
+        "counted. Absent where all files were opened.",
+    ] = 0
 
     def options(self) -> str:
         """Return the options that say so."""
@@ -96,7 +102,14 @@ def together(parts: Sequence[InputSummary]) -> InputSummary:
         else None,
         selected=None
         if first.selected is None
-        else SelectedRows(first.selected.where, None, None, None, sum(one.unselected for one in selected)),
+        else SelectedRows(
+            first.selected.where,
+            None,
+            None,
+            None,
+            sum(one.unselected for one in selected),
+            sum(one.unopened for one in selected),
+        ),
     )
 
 
@@ -125,6 +138,10 @@ def in_several(parts: Sequence[InputSummary]) -> tuple[str, ...]:
         return ()
     which = f"{twice[0]} is" if len(twice) == 1 else f"{len(twice):,} files such as {twice[0]} are"
     return (f"{which} in several summaries: the rows of one file would count twice",)
+
+
+def unopened_words(files: int) -> str:
+    return f"{plural(files, 'file')} not opened, ruled out by {'its path' if files == 1 else 'their paths'}"
 
 
 def weightless_words(rows: int) -> str:

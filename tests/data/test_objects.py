@@ -258,3 +258,16 @@ def test_every_format_is_read_from_a_bucket(bucket: str) -> None:
     assert {f"{bucket}/all/kind={suffix[1:]}/rows{suffix}" for suffix in bodies} == set(
         report["input"]["files"]
     )
+
+
+def test_objects_that_their_paths_rule_out_are_not_opened(bucket: str) -> None:
+    """As files are: one of them is cut short."""
+    import boto3
+
+    whole = (SAMPLE / "breast_cancer_evaluation.csv").read_bytes()
+    for key, body in (("day=1/a.parquet", b"PAR1 cut short"), ("day=2/a.csv", whole)):
+        boto3.client("s3").put_object(Bucket="preds", Key=f"parts/{key}", Body=body)
+    ended = calibcli("measure", f"{bucket}/parts", "--json", "--where", "day==2")
+    assert ended.returncode == 0, ended.stderr
+    found = json.loads(ended.stdout)["input"]
+    assert (found["files"], found["selected"]["unopened"]) == ([f"{bucket}/parts/day=2/a.csv"], 1)

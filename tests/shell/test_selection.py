@@ -178,6 +178,71 @@ def test_reports_for_servers_count_rows_left_out(run: Run, groups: Path) -> None
     assert "calibcli_not_selected_rows 600" in lines
 
 
+@pytest.fixture
+def days(groups: Path) -> Path:
+    """Return a folder of three days of which two are cut short, as is one of two in `more` beside it."""
+    for place in ("days/day_of=2026-11-28", "days/day_of=2026-11-29", "more/day_of=2026-11-29"):
+        Path(place).mkdir(parents=True)
+        Path(place, "a.parquet").write_bytes(b"PAR1 cut short")
+    for place, rows in (("days", groups), ("more", Path("us.csv"))):
+        Path(place, "day_of=2026-11-30").mkdir()
+        rows.rename(f"{place}/day_of=2026-11-30/a.csv")
+    return Path("days")
+
+
+NOT_OPENED = "2 files not opened, ruled out by their paths (--where 'day_of>=2026-11-30')"
+
+
+@pytest.mark.usefixtures("unrendered")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measure", *CHURN],
+        ["measure", "-s", "sc*", "-y", "label", "--by", "country"],
+        ["verify", *CHURN, "--max-ece", "0.2"],
+        ["verify", *CHURN, "--max-ece", "0.2", "--state", "s.json"],
+        ["verify", *CHURN, "--max-ece", "0.2", "--state", "s.json", "--by", "country"],
+        ["compare", *CHURN, "-s", "day", "--on-range", "clip"],
+        ["segments", *CHURN, "--on", "country"],
+        ["drift", "more", "-s", "score"],
+        ["plot", *CHURN, "-o", "a.svg"],
+        ["fit", *CHURN, "-m", "platt", "-o", "a.json"],
+        ["report", *CHURN, "-o", "a.html"],
+    ],
+)
+def test_files_that_are_ruled_out_by_their_paths_are_counted(run: Run, days: Path, words: list[str]) -> None:
+    """By every command, which does not open them: two of them are damaged."""
+    ended = run(words[0], days, *words[1:], "--where", "day_of>=2026-11-30")
+    assert ended.code in (0, 1, 4), ended.err
+    page = Path("a.html").read_text() if words[0] == "report" else ""
+    assert NOT_OPENED in f"{ended.out}{ended.err}{page}".replace("&#39;", "'").replace("&gt;", ">")
+
+
+def test_documents_count_files_that_are_not_opened(run: Run, days: Path) -> None:
+    """Reports, those for servers, and summaries, whose sum has the sum; none are not said."""
+    where = ["--where", "day_of>=2026-11-30"]
+    reports = ["--report", "junit=a.xml", "--report", "openmetrics=a.txt"]
+    found = run("verify", days, *CHURN, "--max-ece", "0.2", *where, *reports, "--json").document["input"]
+    assert found["selected"]["unopened"] == 2
+    assert found["files"] == [str(days / "day_of=2026-11-30/a.csv")]
+    assert f"{days}: 1 file read" in found["notes"]
+    assert '<property name="not_opened" value="2 files" />' in Path("a.xml").read_text()
+    assert "calibcli_not_opened_files 2" in Path("a.txt").read_text().splitlines()
+    run("measure", days, *CHURN, *where, "--summary-out", "one.json")
+    run("measure", "more", *CHURN, *where, "--summary-out", "two.json")
+    assert run("merge", "one.json", "two.json", "-o", "sum.json").code == 0
+    assert "0 dropped, 0 not selected; 3 files not opened" in run("inspect", "sum.json").out
+    assert run("measure", "sum.json", "--json").document["input"]["selected"]["unopened"] == 3
+    alone = run("measure", days / "day_of=2026-11-30", *CHURN, *where, "--json").document["input"]
+    assert alone["selected"] == {
+        "where": where[1:],
+        "limit": None,
+        "sample": None,
+        "seed": None,
+        "unselected": 0,
+    }
+
+
 @pytest.mark.parametrize("meaning", ["importance", "frequency"])
 @pytest.mark.parametrize(
     "words",

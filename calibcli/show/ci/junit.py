@@ -89,6 +89,7 @@ def _properties(report: VerifyReport) -> dict[str, str]:
         "rows": str(source.rows),
         "dropped": str(source.dropped),
         "not_selected": "" if selected is None else f"{selected.unselected} ({selected.options()})",
+        "not_opened": "" if selected is None or not selected.unopened else plural(selected.unopened, "file"),
         "other_predictions": "" if classes is None else str(classes.elsewhere),
         "artifact": report.artifact or "",
         "by": ", ".join(report.by),

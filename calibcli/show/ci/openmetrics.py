@@ -102,6 +102,7 @@ def _counts(report: VerifyReport, cases: tuple[Case, ...]) -> list[_Family]:
     shares = [(_keys(case), case.verdict.unseen_share) for case in cases]
     unseen: list[_Sample] = [(keys, one) for keys, one in shares if one is not None]
     others = 0 if source.selected is None else source.selected.unselected
+    unopened = 0 if source.selected is None else source.selected.unopened
     small: list[_Sample] = [({"group": names[group]}, rows) for group, rows in report.left_out.items()]
     parts: list[_Sample] = []
     for case in cases:
@@ -119,6 +120,7 @@ def _counts(report: VerifyReport, cases: tuple[Case, ...]) -> list[_Family]:
         _Family("calibcli_unseen_ratio", future, unseen, "ratio"),
         _Family("calibcli_dropped_rows", missing, [({}, source.dropped)], "rows"),
         _Family("calibcli_not_selected_rows", "Rows read but not selected.", [({}, others)], "rows"),
+        _Family("calibcli_not_opened_files", "Files ruled out by their paths.", [({}, unopened)], "files"),
         _Family("calibcli_left_out_rows", "Rows of groups too small for a verdict.", small, "rows"),
         _Family("calibcli_judged_segments", each, parts),
         _Family("calibcli_state_rows", "Rows that the state of the gate holds.", kept, "rows"),

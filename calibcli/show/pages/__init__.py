@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from calibcli.families import loaded
 from calibcli.names import ViewName
 from calibcli.options.numerals import agreeing, plural
-from calibcli.reports.input import KeptReport, Setting, settings_said
+from calibcli.reports.input import KeptReport, Setting, settings_said, unopened_words
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Line, Page, Paragraph, Tone, paragraph
 from calibcli.show.words import (
@@ -139,6 +139,8 @@ def row_lines(source: "InputSummary", *, side: str = "") -> list[Line]:
 def _selected_lines(source: "InputSummary", selected: "SelectedRows") -> list[Line]:
     """Return which rows were asked for, and how many were left out."""
     left = f"{plural(selected.unselected, 'row')} not selected"
+    if selected.unopened:
+        left = f"{f'{left}; ' * bool(selected.unselected)}{unopened_words(selected.unopened)}"
     elsewhere = 0 if source.classes is None else source.classes.elsewhere
     counted = source.rows + source.dropped + elsewhere
     if selected.limit is not None and source.weight is None and counted < selected.limit:

@@ -1,21 +1,28 @@
 """Columns that stand in paths, and patterns that stand for files."""
 
+import tempfile
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from calibcli.commands import gathering
 from calibcli.commands.apply import output_pairs
 from calibcli.commands.gathering import RAW, Gathered, gather
 from calibcli.data.engines import ThreadEngine
-from calibcli.data.files import fixed_part, is_pattern
+from calibcli.data.files import fixed_part, found_in, is_pattern
 from calibcli.data.fragments import list_fragments
 from calibcli.data.readers import partitions_of
 from calibcli.data.tally import GatherRequest
-from calibcli.errors import CalibcliError, InputProblem
+from calibcli.errors import CalibcliError, EmptyTable, InputProblem
 from calibcli.names import OnMissing, WeightMeaning
-from calibcli.options.rows import Columns
+from calibcli.options.rows import Columns, RowSelection
+from calibcli.reports.input import SelectedRows
 
 
 @pytest.fixture(autouse=True)
@@ -134,6 +141,116 @@ def test_a_partition_that_one_file_lacks_is_an_error() -> None:
     write("d/zz.csv")
     with pytest.raises(InputProblem, match=r"^d/zz.csv: there is no column 'country'"):
         groups("d", by="country")
+
+
+HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
+VALUES = ("1", "01", "1.0", "2", "-", "old", "US", "us", "a b/%", "2026-11-30", "2026-12-01", "31.12.2026")
+SIGNS = ("==", "!=", "<", "<=", ">", ">=")
+
+
+@st.composite
+def conditions(draw: st.DrawFn) -> str:
+    """A condition on the column of the path, or on that of the file."""
+    column, value = draw(st.sampled_from((("k", VALUES), ("K", VALUES), ("n", ("1", "2", "3")))))
+    found = st.sampled_from(value)
+    written = found | found.map("'{}'".format)
+    if draw(st.booleans()):
+        return f"{column}{draw(st.sampled_from(SIGNS))}{draw(written)}"
+    return f"{column} in {draw(written)},{draw(written)}"
+
+
+def outcome(rows: RowSelection) -> tuple[Any, SelectedRows | None]:
+    """Return what is read of `d`, or what it was refused for, and how many rows and files were left out."""
+    try:
+        found = gather(
+            ["d"], Columns("score", "label", rows=rows), engine=ThreadEngine(1), gather_request=FOLDED
+        )
+    except EmptyTable:
+        return "none", None
+    except InputProblem as problem:
+        return problem.message, None
+    tables = [
+        (found.tables[key].score.tolist(), found.tables[key].rows.tolist()) for key in sorted(found.tables)
+    ]
+    alike = [note.partition(": ")[2] for note in found.input.notes if "in capitals alone" in note]
+    return (tables, found.input.rows, alike), found.input.selected
+
+
+FOLDED = GatherRequest(folds=3, seed=5)
+
+
+@given(
+    st.lists(st.sampled_from((*VALUES, HIVE_NULL)), min_size=1, max_size=6, unique=True),
+    st.lists(conditions(), min_size=1, max_size=3),
+    st.sampled_from((None, 3)),
+)
+def test_a_file_that_its_path_rules_out_is_not_opened_and_nothing_else_changes(
+    values: list[str], where: list[str], sample: int | None
+) -> None:
+    """What is read, drawn and refused is that of all files, whose rows are counted where they are opened."""
+    rows = RowSelection.of(where, None, sample, 4)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for place, value in enumerate(values):
+            lines = (f"{(3 * place + row) / 64},{row % 2},{row + 1}" for row in range(3))
+            write(f"d/k={quote(value, safe='')}/a.csv", "\n".join(("score,label,n", *lines, "")))
+        found, selected = outcome(rows)
+        patch.setattr(gathering, "found_for", lambda inputs, *_, **__: found_in(inputs))
+        whole, of_all = outcome(rows)
+    assert found == whole
+    if selected is not None and of_all is not None:
+        assert of_all.unopened == 0
+        assert selected.unselected + 3 * selected.unopened == of_all.unselected
+
+
+def chosen(*inputs: str, where: tuple[str, ...], **requested: object) -> tuple[int, int, int]:
+    """Return how many rows are used and left out, and how many files are not opened."""
+    found = read(*inputs, rows=RowSelection.of(where), **requested).input
+    assert found.selected is not None
+    return found.rows, found.selected.unselected, found.selected.unopened
+
+
+def test_files_that_their_paths_rule_out_may_be_damaged() -> None:
+    """Those that are asked for may not, and none may where the path does not decide."""
+    write("d/day=2026-11-29/a.parquet", "PAR1 cut short")
+    write("d/day=2026-11-29/empty.csv", "")
+    write("d/day=2026-11-30/a.csv")
+    write(f"d/day={HIVE_NULL}/a.parquet", "PAR1 cut short")
+    assert chosen("d", where=("day>=2026-11-30",)) == (2, 0, 3)
+    assert chosen("d/**/*.*", where=("day>=2026-11-30",)) == (2, 0, 3)
+    assert read("d", rows=RowSelection.of(["day>=2026-11-30"])).input.files == ("d/day=2026-11-30/a.csv",)
+    for where in ("day<=2026-11-29", "score>=0"):
+        with pytest.raises(InputProblem, match="d/day=2026-11-29"):
+            chosen("d", where=(where,))
+
+
+def test_where_all_files_are_ruled_out_the_first_says_what_is_lacking() -> None:
+    """As where no row is selected: a column that is not there, or that nothing is left."""
+    for day in (1, 2, 3):
+        write(f"d/day={day}/a.csv")
+    with pytest.raises(InputProblem, match=r"^d/day=1/a.csv: there is no column 'hour'"):
+        chosen("d", where=("day==4", "hour==1"))
+    with pytest.raises(EmptyTable) as caught:
+        chosen("d", where=("day==4",))
+    said = "none of 2 rows satisfies 'day==4'; 2 files not opened, ruled out by their paths"
+    assert caught.value.message == f"d/day=1/a.csv: {said}"
+
+
+def test_what_rows_say_of_a_column_is_asked_of_rows() -> None:
+    """A column that files hold too is of their type, a weight is a number, and a path may say two things."""
+    Path("d/k=01").mkdir(parents=True)
+    Path("d/k=02").mkdir()
+    for value in (1, 2):
+        rows = {"score": [0.5, 0.25], "label": [1, 0], "k": [value, value]}
+        pq.write_table(pa.table(rows), f"d/k=0{value}/a.parquet")
+        write(f"w/w=0{value}/a.csv")
+    assert chosen("d", where=("k==1",)) == (2, 2, 0)
+    assert chosen("w", where=("w==1",), weight="w") == (2, 2, 0)
+    assert chosen("w", where=("w=='01'",)) == (2, 0, 1)
+    write("two/g=a/g=b/1.csv")
+    write("two/g=c/1.csv")
+    with pytest.raises(InputProblem, match="the path says that column 'g' is 'a', and that it is 'b'"):
+        chosen("two", where=("g==c",))
 
 
 def test_patterns_are_expanded_here() -> None:
