@@ -51,7 +51,7 @@ from calibcli.stats.measures import ClassEstimate
 from calibcli.stats.measures.classes import ClassViews, class_measure
 from calibcli.stats.measures.classes.differences import JOINT
 from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums
-from calibcli.stats.table.grid import digest
+from calibcli.stats.table.grid import is_of_rows
 from calibcli.values import dataclass, replace
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def compare_files(
         fit = artifact.of_all_rows.fit
         outputs = outputs_through(artifact, None)
         refuse_applied_twice(raw, outputs, column=gathered.input.score, path=path)
-        if digest(raw) == fit.table_digest:
+        if is_of_rows(fit.table_digest, raw):
             notes.append(fit_note(path, fit.rows, requested))
         notes += () if said else table_scale_notes(gathered, artifact)
     sides = _sides(gathered, loaded, several)

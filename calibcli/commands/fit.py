@@ -83,7 +83,7 @@ from calibcli.stats.table import Floats, Integers, ScoreTable, Weighing
 from calibcli.stats.table.again import ClassBlock, ClassRowSource, Rows
 from calibcli.stats.table.classes import log_loss_of
 from calibcli.stats.table.derived import draw_folds, refuse_few, with_scores
-from calibcli.stats.table.grid import GridTable, Table, digest, grid_of, score_quantiles
+from calibcli.stats.table.grid import GridTable, Table, digest_of_rows, grid_of, score_quantiles
 from calibcli.stats.table.levels import Levels
 from calibcli.stats.table.running import RunningTable
 from calibcli.stats.table.sliced import Leaves
@@ -909,7 +909,7 @@ def _record(
     return ClassFitRecord(
         rows=table.total_rows,
         class_rows=tuple(given.observed.tolist()),
-        table_digest=digest(table),
+        table_digest=digest_of_rows(table),
         options=options,
         loss_before=before,
         loss_after=after,

@@ -51,7 +51,7 @@ from calibcli.reports.input import (
 )
 from calibcli.stats.table import Booleans, Floats, Integers, ScoreTable, Weighing, merge_all
 from calibcli.stats.table.again import RowWork
-from calibcli.stats.table.grid import Table, digest
+from calibcli.stats.table.grid import Table, is_of_rows
 from calibcli.stats.table.running import RunningTable
 from calibcli.values import dataclass, replace
 
@@ -276,7 +276,7 @@ class Gathered:
     def fitted_to(self, table: Table) -> bool:
         """Whether the rows of a table, such as that of several files together, are those of the fit."""
         one = None if self.artifact is None else self.artifact.of_all_rows
-        return one is not None and digest(table) == one.fit.table_digest
+        return one is not None and is_of_rows(one.fit.table_digest, table)
 
     @property
     def fit_notes(self) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ from calibcli.stats.recalibrators import AnyMap, FittedBin, Guarantee, Recalibra
 from calibcli.stats.recalibrators.classes import AnyClassMap
 from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.recalibrators.selection import Selection
-from calibcli.stats.table.grid import LEVELS, Table, digest, score_quantiles
+from calibcli.stats.table.grid import LEVELS, Table, digest_of_rows, score_quantiles
 from calibcli.values import dataclass, field, replace
 from calibcli.version import __version__
 
@@ -132,7 +132,9 @@ class FitRecord(Declared):
 
     rows: Annotated[int, Between(1), "Fit rows."]
     positive: Annotated[int, "Fit rows with label 1."]
-    table_digest: Annotated[Digest, "Fingerprint of the fit rows, by which a gate can tell a fit's own rows."]
+    table_digest: Annotated[
+        Digest, "Fingerprint of the fit rows, whatever they weigh, by which a gate can tell a fit's own rows."
+    ]
     table: Annotated[str, Among(("exact", "grid"))]
     options: FitOptionsSaid
     loss_before: Annotated[
@@ -191,7 +193,7 @@ class FitRecord(Declared):
         return cls(
             rows=table.total_rows,
             positive=table.total_positive_rows,
-            table_digest=digest(table),
+            table_digest=digest_of_rows(table),
             table=table.kind,
             options=dict(options),
             loss_before=float(losses[0]),

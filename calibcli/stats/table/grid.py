@@ -16,7 +16,7 @@ import numpy.typing as npt
 from calibcli.errors import InputProblem
 from calibcli.stats.numerics import summed_products
 from calibcli.stats.table import Arrays, Booleans, Floats, Indices, Integers, ScoreTable, run_starts, sealed
-from calibcli.values import dataclass, fields
+from calibcli.values import dataclass, fields, replace
 
 CELLS = 720_720
 
@@ -574,3 +574,13 @@ def digest(table: Table) -> str:
     for column in columns:
         state.update(np.ascontiguousarray(column, column.dtype.newbyteorder("<")).data)
     return f"sha256:{state.hexdigest()}"
+
+
+def digest_of_rows(table: Table) -> str:
+    """Return the digest of scores and labels, whatever importance weights rows have."""
+    return digest(replace(table, weights=None) if isinstance(table, ScoreTable) else table)
+
+
+def is_of_rows(known: str, table: Table) -> bool:
+    """Whether a digest is that of these rows; of a map that was fitted before, rows together with weights."""
+    return known == digest_of_rows(table) or (table.weighted and known == digest(table))

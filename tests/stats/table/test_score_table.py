@@ -17,7 +17,7 @@ from calibcli.stats.curves.reliability import BinnedCurve
 from calibcli.stats.numerics import ExactSum
 from calibcli.stats.table import ScoreTable, Weighing, WeightColumns, merge_all
 from calibcli.stats.table import grid as counting
-from calibcli.stats.table.grid import ROW, Counting, digest, grid_of
+from calibcli.stats.table.grid import ROW, Counting, digest, digest_of_rows, grid_of, is_of_rows
 from score_rows import table_of
 
 AWKWARD = [0.0, -0.0, 5e-324, 0.1, 0.3, 1 / 3, 0.5, 1.0 - 2.0**-53, 1.0]
@@ -304,6 +304,18 @@ def test_different_tables_have_different_digests(one: Fifths, other: Fifths) -> 
     """Two tables have one digest exactly if they are equal."""
     a, b = fifths(one), fifths(other)
     assert (digest(a) == digest(b)) == (a == b)
+
+
+def test_rows_are_known_whatever_they_weigh() -> None:
+    """By their own digest, or by one of them together with these weights, as maps had before."""
+    score, label = np.array([0.2, 0.2, 0.7]), np.array([True, False, True])
+    plain, heavy, other = (
+        ScoreTable.from_rows(score, label, Weighing(weight=None if one is None else np.array(one)))
+        for one in (None, [1.0, 2.0, 3.0], [1.0, 1.0, 1.0])
+    )
+    assert digest_of_rows(heavy) == digest(plain)
+    assert all(is_of_rows(digest(plain), table) for table in (plain, heavy, other))
+    assert [is_of_rows(digest(heavy), table) for table in (plain, heavy, other)] == [False, True, False]
 
 
 def test_more_rows_of_a_score_than_a_grid_holds_have_a_digest() -> None:
