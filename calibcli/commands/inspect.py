@@ -526,13 +526,14 @@ def _contents_of_classes(
     """Return the columns of classes, why `measure` would refuse their rows, and what it needs to be told.
 
     Nothing tells log odds of several models from those of classes but labels of 0 and 1 alone: then the
-    columns are none of classes.
+    columns are none of classes, as where such labels name no class.
     """
     several = SeveralClasses(shlex.split(asking_for(probs))[1])
     facts, repair = _contents(path, Columns(None, label, several=several), form)
-    if "--scale" in (repair or "") and are_named_otherwise(probs):
+    stuck = repair is None and dict(facts)["note"].rpartition(": column ")[2].startswith(repr(label))
+    if stuck or ("--scale" in (repair or "") and are_named_otherwise(probs)):
         found, needed = _labels(path, label, kinds, form)
-        if "base rate" in dict(found):
+        if "base rate" in dict(found) or needed.strip() == "--on-missing drop":
             return (), found, needed
     return probs, facts, repair or ""
 

@@ -140,6 +140,10 @@ TOLD = {
         but_not="\nn ",
     ),
     # Any column of numbers stands in for the score, and the next line asks for its name.
+    "log-probabilities of two tokens beside whether the answer is right": told(
+        "logprob_A,logprob_B,correct\n-0.1,-2.3,true\n-0.7,-0.7,\n-0.2,-1.7,false\n",
+        "-s SCORE -y correct --on-missing drop\n",
+    ),
     "labels alone": told(
         "day,fc_a,rain\n0,0.5,1\n1,0.5,0\n2,0.5,0\n",
         "rows       3\n",
