@@ -384,7 +384,13 @@ def counted(probs: ClassColumns, length: int | None, *, several: SeveralClasses,
         found = tuple(str(place) for place in range(length))
     if not found:
         msg = f"{path}, column {probs.names[0]!r}: no list of numbers shows how many classes there are"
-        raise InputProblem(msg, "name a column for each class, such as --probs 'p_*' or --probs a,b,c")
+        way = "name a column for each class, such as --probs 'p_*' or --probs a,b,c"
+        if format_of(path) is DataFormat.JSONL:
+            import json
+
+            key = probs.names[0] if probs.names[0].isidentifier() else json.dumps(probs.names[0])
+            way += f"; of an object in JSON lines jq -c '. + .{key}' FILE makes columns"
+        raise InputProblem(msg, way)
     _refuse_absent(several.one_class, found, path=path)
     return ClassColumns(probs.names, found)
 

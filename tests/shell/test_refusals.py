@@ -68,6 +68,7 @@ FILES: dict[str, list[str]] = {
     "neither.json": ['{"schema": "other/1"}'],
     "listed.json": ['{"schema": ["x"]}'],
     "void.json": ["{}"],
+    "bigquery.jsonl": ['{"probs": [{"label": "1", "prob": 0.3}, {"label": "0", "prob": 0.7}], "label": 1}'],
     "nested.jsonl": ['{"answer": {"p": 0.5}, "label": 1}'],
     "rows.jsonl": [f'{{"score": {score}, "label": {label}}}' for score, label in ((0.1, 0), (0.9, 1))],
 }
@@ -170,6 +171,14 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, "measure nested.jsonl -s 'answer.p 1'", "no column", """jq -c '."p 1" = .answer."p 1"' FILE"""),
     (3, "measure nested.parquet -s answer.p", "no column", "(SELECT *, answer.p AS p FROM 'FILE')"),
     (3, "measure nested.jsonl --probs answer.*", "no column fits", "jq -c '.NAME = .answer.NAME' FILE"),
+    (3, "measure nested.jsonl -s answer", "an object at row 1 is not a number", "jq -c '. + .answer' FILE"),
+    (3, "measure nested.jsonl --probs answer", "no list of numbers shows how", "jq -c '. + .answer' FILE"),
+    (
+        3,
+        "measure bigquery.jsonl -s probs",
+        "a list at row 1 is not a number",
+        """jq -c '. + ([.probs[] | {("p_" + .label): .prob}] | add)' FILE""",
+    ),
     (3, f"measure {MANY} --by a1", "there is no column 'a1'", ""),
     (3, f"report {MANY} --by day -o r.html", "makes over 1,000 groups (1,200 so far)", "take up to 100,000"),
     # Usage.

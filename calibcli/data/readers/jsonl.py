@@ -253,6 +253,24 @@ BY_COLUMNS = (
     ".to_json('NEW.jsonl', orient='records', lines=True) makes rows"
 )
 
+
+def _within(name: str, value: object, *, first: bool) -> str:
+    """Return what to do about an object or a list where a number should be."""
+    key = name if name.isidentifier() else json.dumps(name)
+    within = f"what is within {name!r} is no column: jq -c "
+    if isinstance(value, dict) and not all(map(str.isdecimal, value)):
+        return f"{within}'. + .{key}' FILE makes columns of it"
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        # As BigQuery writes probabilities of classes.
+        texts = [one for one, held in value[0].items() if isinstance(held, str) and one.isidentifier()]
+        numbers = [one for one, held in value[0].items() if isinstance(held, float) and one.isidentifier()]
+        if texts and numbers:
+            each = f'[.{key}[] | {{("p_" + .{texts[0]}): .{numbers[0]}}}]'
+            return f"{within}'. + ({each} | add)' FILE makes columns of it"
+    whole = isinstance(value, list | dict) and first
+    return BY_COLUMNS if whole else "is it the right key?"
+
+
 Row = dict[str, Any]
 
 
@@ -375,8 +393,7 @@ class LineParser:
                 at = f"{self._shown}, column {name!r}: {unfit} at row {self._rows + place + 1:,}"
                 msg = f"{at} {what}"
                 text = number and isinstance(value, str)
-                whole = isinstance(value, list | dict) and not self._rows + place
-                hint = BY_COLUMNS if whole else "is it the right key?"
+                hint = _within(name, value, first=not self._rows + place)
                 if text:
                     hint = number_hint(cast("str", value), None, score=name in self._scores)
                 raise InputProblem(msg, hint) from None
