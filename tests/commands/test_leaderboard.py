@@ -4,6 +4,7 @@ import io
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -81,6 +82,11 @@ def board(path: str, *scores: str, label: str = "rain", **options: object) -> Le
     """Return the leaderboard of some columns."""
     columns = Columns(scores[0], label, others=scores[1:])
     return compare_files(RowRequest([path], columns), options=CompareOptions(**options))
+
+
+def as_json(*rows: Any, **ask: Any) -> Any:
+    """Return the document of a comparison."""
+    return json.loads(calibcli.compare(*rows, **ask).to_json())
 
 
 def test_pattern_takes_numbers_that_are_no_label_and_says_the_rest(forecasts: str) -> None:
@@ -220,13 +226,13 @@ def test_models_in_rows_are_models_in_columns() -> None:
 def test_models_are_compared_by_the_questions_that_each_gets_right(answers: str) -> None:
     """Accuracy, or the observed rate as it is called of one: paired, more is better, with AUROC and AURC."""
     ask: dict[str, object] = {"score": "confidence", "label": "correct", "by": "model", "row_id": "question"}
-    found = json.loads(calibcli.compare(answers, metric="accuracy,auroc,aurc", **ask).to_json())
-    same = json.loads(calibcli.compare(answers, metric="observed_rate", **ask).to_json())
+    found = as_json(answers, metric="accuracy,auroc,aurc", **ask)
+    same = as_json(answers, metric="observed_rate", **ask)
     assert same["measures"]["accuracy"] == found["measures"]["accuracy"]
     gate = {"reference": found["measures"]["accuracy"]["against"], "fail_if_worse": True, "confidence": 0.5}
     # By its other name a gate passed whoever was worse.
     for metric in ("accuracy", "observed_rate"):
-        gated = json.loads(calibcli.compare(answers, metric=metric, **gate, **ask).to_json())
+        gated = as_json(answers, metric=metric, **gate, **ask)
         assert gated["gate"] == {"measures": ["accuracy"], "worse": ["c", "b"]}
     columns = Columns("confidence", "correct", by=("model",))
     only = MeasureOptions(Metrics((MeasureName.AUROC,), ()))
@@ -265,7 +271,7 @@ def test_models_of_several_classes_are_compared_by_whole_rows() -> None:
         losses[model] = ((probability - np.eye(3)[label]) ** 2).sum(axis=1)
     Path("mc.csv").write_text("\n".join(lines))
     ask: dict[str, object] = {"probs": "p_*", "label": "y"}
-    found = json.loads(calibcli.compare("mc.csv", by="m", row_id="q", **ask).to_json())
+    found = as_json("mc.csv", by="m", row_id="q", **ask)
     assert {*found["measures"]} == {"class_log_loss", "class_brier", "accuracy"}
     for model in "xyz":
         Path("one.csv").write_text("\n".join([lines[0], *(one for one in lines if one.startswith(model))]))
@@ -495,7 +501,7 @@ def test_a_score_without_any_value_is_left_out_and_named() -> None:
         plain = calibcli.compare(columns, score=["a", "b", "c"], **ask)
         ghost = {**columns, "ghost": np.full(60, np.nan)}
         for names in (["ghost", "a", "b", "c"], ["a", "b", "ghost", "c"]):
-            found = json.loads(calibcli.compare(ghost, score=names, **ask).to_json())
+            found = as_json(ghost, score=names, **ask)
             assert "'ghost' is left out: it has no value in any row" in found["notes"]
             assert found["measures"] == json.loads(plain.to_json())["measures"]
 
@@ -555,7 +561,7 @@ def test_clusters_have_the_differences_of_measure_and_a_formula() -> None:
         assert told["upper"] >= apart.mean() + margin * (1 - 1e-9)
     pair = {**ask, "score": ["fc_good", "fc_bad"]}
     (beside,) = json.loads(calibcli.measure(frame, **pair).to_json())["differences"].values()
-    alone = json.loads(calibcli.compare(frame, **pair).to_json())["measures"]["brier"]["standings"][1]
+    alone = as_json(frame, **pair)["measures"]["brier"]["standings"][1]
     assert alone["contrast"]["difference"]["lower"] == pytest.approx(beside["brier"]["lower"], rel=1e-12)
 
 
@@ -564,8 +570,7 @@ def test_few_clusters_and_other_measures_have_no_interval(forecasts: str) -> Non
     frame = pd.read_csv(forecasts).assign(site=np.arange(ROWS) % 5)
     ask = {"score": ["fc_good", "fc_bad"], "label": "rain", "cluster": "site"}
     for metric, why in (("brier", "fewer than 20"), ("auroc", "exact bounds need independent rows")):
-        found = json.loads(calibcli.compare(frame, metric=metric, **ask).to_json())["measures"][metric]
-        told = found["standings"][1]["contrast"]
+        told = as_json(frame, metric=metric, **ask)["measures"][metric]["standings"][1]["contrast"]
         assert told["verdict"] == "not told apart"
         assert told["difference"]["lower"] is None
         assert any(why in one for one in told["difference"]["assumptions"])
@@ -728,7 +733,7 @@ def test_accuracy_over_clusters_is_the_jackknife_written_out_and_no_narrower_tha
     ask = {"score": "s", "label": "y", "by": ["m"], "row_id": "q", "metric": "accuracy"}
     ends = {}
     for how in ({}, {"cluster": "passage"}):
-        found = json.loads(calibcli.compare("long.csv", **ask, **how).to_json())
+        found = as_json("long.csv", **ask, **how)
         ends[len(how)] = found["measures"]["accuracy"]["standings"][1]["contrast"]["difference"]
     apart = right["b"].astype(float) - right["a"]
     sums = np.bincount(passage, apart - apart.mean())

@@ -29,7 +29,7 @@ from calibcli.stats.measures import Estimate
 from calibcli.stats.measures.clustered import EXACT
 from calibcli.stats.table.bins import BinnedTable, Partition, binned
 from calibcli.stats.table.grid import Table
-from command_line import CHURN
+from command_line import CHURN, in_csv
 
 M = MeasureName
 QUICK = Metrics((M.ECE, M.BIAS, M.BRIER, M.LOG_LOSS), ())
@@ -51,11 +51,9 @@ def drawn(rows: int = 900, seed: int = 0) -> list[tuple[Any, ...]]:
     return list(zip(*(column.tolist() for column in columns), (rng.random(rows) + 0.5).tolist(), strict=True))
 
 
-def csv(path: Path, rows: list[tuple[Any, ...]]) -> str:
+def csv(rows: list[tuple[Any, ...]], name: str = "a.csv") -> str:
     """Write rows as CSV and return the path."""
-    lines = [",".join(repr(one) if isinstance(one, float) else str(one) for one in row) for row in rows]
-    path.write_text("\n".join([",".join(HEADER), *lines]) + "\n")
-    return str(path)
+    return str(in_csv(name, dict(zip(HEADER, zip(*rows, strict=True), strict=True))))
 
 
 def numbers(report: MeasureReport) -> dict[str, Any]:
@@ -76,15 +74,15 @@ def of(report: MeasureReport, name: MeasureName) -> Estimate:
 def test_each_group_is_what_its_rows_alone_give() -> None:
     """A slice equals the measurement of a file of its rows at its confidence; the rest is the whole."""
     rows = drawn()
-    report = measure_files(RowRequest([csv(Path("a.csv"), rows)], BY), options=OPTIONS)
+    report = measure_files(RowRequest([csv(rows)], BY), options=OPTIONS)
     assert list(report.slices) == [f"country={name}" for name in NAMES]
     assert report.groups.confidence == pytest.approx(1 - 0.05 / 3)
     level = replace(OPTIONS, confidence=report.groups.confidence)
     for name in NAMES:
-        alone = csv(Path(f"{name}.csv"), [row for row in rows if row[3] == name])
+        alone = csv([row for row in rows if row[3] == name], f"{name}.csv")
         expected = measure_files(RowRequest([alone], Columns("score", "label")), options=level)
         assert numbers(report.slices[f"country={name}"]) == numbers(expected)
-    plain = measure_files(RowRequest([csv(Path("b.csv"), rows)], Columns("score", "label")), options=OPTIONS)
+    plain = measure_files(RowRequest([csv(rows, "b.csv")], Columns("score", "label")), options=OPTIONS)
     assert report.measures == plain.measures
 
 
@@ -100,7 +98,7 @@ def test_formats_shards_and_workers_give_the_same_numbers(
         else weights
     )
     columns = replace(BY, others=("other",), cluster="site", **meaning)
-    whole = numbers(measure_files(RowRequest([csv(Path("a.csv"), rows)], columns), options=OPTIONS))
+    whole = numbers(measure_files(RowRequest([csv(rows)], columns), options=OPTIONS))
     table = pa.table(
         {name: list(column) for name, column in zip(HEADER, zip(*rows, strict=True), strict=True)}
     )
@@ -110,7 +108,7 @@ def test_formats_shards_and_workers_give_the_same_numbers(
     parquet = measure_files(RowRequest(["a.parquet"], columns, reading=reading), options=OPTIONS)
     order = np.random.default_rng(1).permutation(len(rows))
     shuffled = [rows[place] for place in order]
-    shards = [csv(Path(f"{k}.csv"), shuffled[k::3]) for k in range(3)]
+    shards = [csv(shuffled[k::3], f"{k}.csv") for k in range(3)]
     several = measure_files(RowRequest(shards, columns, reading=reading), options=OPTIONS)
     for report in (parquet, several):
         assert_close(numbers(report), whole)
@@ -137,7 +135,7 @@ def test_columns_cross_and_slashes_are_escaped() -> None:
     """Two columns make a slice for each pair of values; their keys are joined by a slash."""
     columns = replace(BY, by=("country", "device"))
     options = replace(OPTIONS, least_rows=10)
-    report = measure_files(RowRequest([csv(Path("a.csv"), drawn())], columns), options=options)
+    report = measure_files(RowRequest([csv(drawn())], columns), options=options)
     assert len(report.slices) == 6
     assert "country=AT/device=desk%2Ftop" in report.slices
     assert sum(part.table.rows for part in report.slices.values()) == 900
@@ -189,7 +187,7 @@ def test_people_read_slashes_where_keys_have_none(capsys: pytest.CaptureFixture[
 )
 def test_brief_groups_have_the_numbers_that_a_table_shows(metrics: Metrics) -> None:
     """What a table shows of a group is what the whole report of it says, and nothing else is worked out."""
-    path = csv(Path("rows.csv"), drawn())
+    path = csv(drawn())
     full, brief = (
         measure_files(RowRequest([path], BY), options=MeasureOptions(metrics, complete=False, brief=brief))
         for brief in (False, True)
@@ -225,7 +223,7 @@ class _NeverSearched(tuple[str, ...]):
 @pytest.mark.parametrize("verbose", [False, True])
 def test_a_page_of_groups_takes_time_in_proportion_to_them(*, verbose: bool) -> None:
     """No group is looked for among all the others."""
-    report = measure_files(RowRequest([csv(Path("rows.csv"), drawn())], BY), options=OPTIONS)
+    report = measure_files(RowRequest([csv(drawn())], BY), options=OPTIONS)
     groups = replace(report.groups, measured=_NeverSearched(report.groups.measured))
     assert measure_page(replace(report, groups=groups), verbose=verbose) == measure_page(
         report, verbose=verbose
@@ -243,7 +241,7 @@ def test_groups_are_not_cut_into_bins_of_measures_that_nobody_asks_for(
         return binned(table, bins)
 
     monkeypatch.setattr("calibcli.commands.measure.binned", counted)
-    path = csv(Path("rows.csv"), drawn())
+    path = csv(drawn())
     measure_files(RowRequest([path], BY), options=MeasureOptions(complete=False, brief=True))
     assert cut.count(Binning.EQUAL_MASS) == 1
     assert cut.count(Binning.EQUAL_WIDTH) == 1 + len(NAMES)
@@ -254,22 +252,18 @@ def test_small_groups_are_listed_and_not_measured() -> None:
     rows = drawn()
     few = {name: sum(row[3] == name for row in rows) for name in NAMES}
     least = sorted(few.values())[1]
-    report = measure_files(
-        RowRequest([csv(Path("a.csv"), rows)], BY), options=replace(OPTIONS, least_rows=least)
-    )
+    report = measure_files(RowRequest([csv(rows)], BY), options=replace(OPTIONS, least_rows=least))
     smallest = min(few, key=lambda name: few[name])
     assert report.groups.left_out == {f"country={smallest}": few[smallest]}
     assert report.groups.confidence == pytest.approx(0.975)
-    none = measure_files(
-        RowRequest([csv(Path("b.csv"), rows)], BY), options=replace(OPTIONS, least_rows=10_000)
-    )
+    none = measure_files(RowRequest([csv(rows, "b.csv")], BY), options=replace(OPTIONS, least_rows=10_000))
     assert (none.slices, none.groups.measured, none.groups.worst) == ({}, (), None)
 
 
 def test_worst_group_has_the_largest_estimate_and_bound() -> None:
     """The group whose labels do not follow its scores is named, with its own numbers."""
     rows = [(*row[:2], 0 if row[3] == "DE" else row[2], *row[3:]) for row in drawn()]
-    report = measure_files(RowRequest([csv(Path("a.csv"), rows)], BY), options=OPTIONS)
+    report = measure_files(RowRequest([csv(rows)], BY), options=OPTIONS)
     worst = report.groups.worst
     ece = of(report.slices["country=DE"], M.ECE)
     assert (worst.by_estimate, worst.estimate) == ("country=DE", ece.value)
@@ -279,7 +273,7 @@ def test_worst_group_has_the_largest_estimate_and_bound() -> None:
 def test_no_group_is_named_where_every_bound_is_zero() -> None:
     """With few calibrated rows no group is shown to err; clusters leave no bound at all."""
     rows = [(0.9 if row[2] else 0.1, *row[1:]) for row in drawn(330, seed=5)]
-    path = csv(Path("a.csv"), rows)
+    path = csv(rows)
     columns = replace(BY, by=("device",))
     few = measure_files(RowRequest([path], columns), options=OPTIONS)
     assert (few.groups.worst.by_lower, few.groups.worst.lower) == (None, 0.0)
@@ -291,7 +285,7 @@ def test_edges_given_hold_for_groups_and_are_not_compared() -> None:
     """Every slice is measured over the edges; differences leave out what is measured over them."""
     columns = replace(BY, others=("other",))
     options = replace(OPTIONS, edges=(0.0, 0.2, 1.0))
-    report = measure_files(RowRequest([csv(Path("a.csv"), drawn())], columns), options=options)
+    report = measure_files(RowRequest([csv(drawn())], columns), options=options)
     partitions = {of(part, M.ECE).details["partition"] for part in (report, *report.slices.values())}
     assert len(partitions) == 1
     assert [one.name for one in report.differences["score=other"]] == [M.BRIER, M.LOG_LOSS]
@@ -300,7 +294,7 @@ def test_edges_given_hold_for_groups_and_are_not_compared() -> None:
 def test_missing_groups_are_a_group_unless_dropped() -> None:
     """Rows without a value form `(missing)`; --on-missing drop leaves them out and counts them."""
     rows = [(*row[:3], "" if row[3] == "AT" else row[3], *row[4:]) for row in drawn()]
-    path = csv(Path("a.csv"), rows)
+    path = csv(rows)
     missing = sum(row[3] == "" for row in rows)
     report = measure_files(RowRequest([path], BY), options=OPTIONS)
     assert report.slices["country=(missing)"].table.rows == missing
@@ -316,7 +310,7 @@ def test_too_many_groups_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     paths = []
     for k in range(2):
         rows = [(*row[:3], f"u{k}-{place % 70}", *row[4:]) for place, row in enumerate(drawn())]
-        paths.append(csv(Path(f"{k}.csv"), rows))
+        paths.append(csv(rows, f"{k}.csv"))
     assert len(measure_files(RowRequest(paths[:1], BY), options=OPTIONS).groups.left_out) == 70
     many = measure_files(RowRequest(paths, BY), options=replace(OPTIONS, least_rows=1))
     assert len(many.slices) == 140
@@ -335,7 +329,7 @@ def squeezed() -> list[tuple[Any, ...]]:
 
 def test_groups_share_one_limit() -> None:
     """Past the limit together all slices are grids, if these are smaller, and counts stay what they are."""
-    paths = csv(Path("a.csv"), squeezed()), csv(Path("b.csv"), drawn())
+    paths = csv(squeezed()), csv(drawn(), "b.csv")
     # 953 scores hold the 900 of the whole and of all groups; 858 hold neither. Spread out, each has its cell.
     limits = {(0, "250K"): ("exact", "exact"), (0, "225K"): ("grid", "grid"), (1, "225K"): ("grid", "exact")}
     found = {
@@ -355,7 +349,7 @@ def test_groups_share_one_limit() -> None:
 
 def test_bins_that_cut_the_cells_of_groups_are_refused() -> None:
     """Groups on a grid have no second look at their rows: 17 bins are refused, 20 are not."""
-    path, reading = csv(Path("a.csv"), squeezed()), Reading(memory="225K")
+    path, reading = csv(squeezed()), Reading(memory="225K")
     measure_files(RowRequest([path], BY, reading=reading), options=replace(OPTIONS, bins=20))
     for change in ({"bins": 17}, {"edges": (0.0, 0.123456, 1.0)}):
         with pytest.raises(UsageProblem, match="would cut the cells that scores of groups are rounded to"):
@@ -365,15 +359,13 @@ def test_bins_that_cut_the_cells_of_groups_are_refused() -> None:
 def test_group_without_weight_is_left_out() -> None:
     """A group whose every weight is 0 is listed, and the others are measured."""
     rows = [(*row[:7], 0.0 if row[3] == "AT" else 1.0) for row in drawn()]
-    report = measure_files(
-        RowRequest([csv(Path("a.csv"), rows)], replace(BY, weight="heavy")), options=OPTIONS
-    )
+    report = measure_files(RowRequest([csv(rows)], replace(BY, weight="heavy")), options=OPTIONS)
     assert list(report.slices) == ["country=DE", "country=US"]
 
 
 def test_further_scores_are_slices_with_paired_differences() -> None:
     """Each further score is measured as if alone, and differs from the first as `compare` says."""
-    path = csv(Path("a.csv"), drawn())
+    path = csv(drawn())
     columns = Columns("score", "label", others=("other", "heavy"), on_range=OnRange.CLIP)
     report = measure_files(RowRequest([path], columns), options=OPTIONS)
     assert list(report.slices) == ["score=other", "score=heavy"]
@@ -390,9 +382,7 @@ def test_further_scores_are_slices_with_paired_differences() -> None:
 
 def test_scores_and_groups_join_their_keys() -> None:
     """Every score has its groups, at one confidence for all of them, and a worst group of its own."""
-    report = measure_files(
-        RowRequest([csv(Path("a.csv"), drawn())], replace(BY, others=("other",))), options=OPTIONS
-    )
+    report = measure_files(RowRequest([csv(drawn())], replace(BY, others=("other",))), options=OPTIONS)
     other = report.slices["score=other"]
     assert other.groups.measured == tuple(f"score=other/country={name}" for name in NAMES)
     assert report.groups.confidence == other.groups.confidence == pytest.approx(1 - 0.05 / 6)
@@ -403,13 +393,12 @@ def test_nothing_comparable_means_no_differences() -> None:
     """No bounds of a difference in bias are known."""
     columns = Columns("score", "label", others=("other",))
     options = replace(OPTIONS, metrics=Metrics((M.BIAS,), ()))
-    report = measure_files(RowRequest([csv(Path("a.csv"), drawn())], columns), options=options)
-    assert report.differences == {}
+    assert measure_files(RowRequest([csv(drawn())], columns), options=options).differences == {}
 
 
 def test_clusters_leave_means_their_intervals_and_nothing_else() -> None:
     """Values stay, means get cluster-robust intervals, everything else says why it has none."""
-    path = csv(Path("a.csv"), drawn())
+    path = csv(drawn())
     plain = Columns("score", "label")
     report = measure_files(RowRequest([path], replace(plain, cluster="site")), options=MeasureOptions())
     alone = measure_files(RowRequest([path], plain), options=MeasureOptions())
@@ -430,7 +419,7 @@ def test_clusters_leave_means_their_intervals_and_nothing_else() -> None:
 
 def test_clusters_reach_slices_and_differences() -> None:
     """Slices have clusters of their own rows, and paired differences are taken over clusters."""
-    path = csv(Path("a.csv"), drawn())
+    path = csv(drawn())
     report = measure_files(
         RowRequest([path], replace(BY, others=("other",), cluster="site")), options=OPTIONS
     )
@@ -444,7 +433,7 @@ def test_clusters_reach_slices_and_differences() -> None:
 def test_discrete_scores_are_cut_alike_in_every_group() -> None:
     """Where the whole is measured at its few values, so is a group of few rows."""
     rows = [(round(row[0], 1), *row[1:]) for row in drawn()]
-    report = measure_files(RowRequest([csv(Path("a.csv"), rows)], BY), options=replace(OPTIONS, least_rows=1))
+    report = measure_files(RowRequest([csv(rows)], BY), options=replace(OPTIONS, least_rows=1))
     assert {part.table.discrete for part in (report, *report.slices.values())} == {True}
 
 
@@ -474,7 +463,7 @@ def test_groups_with_one_row_of_each_cluster_are_independent() -> None:
 def test_missing_clusters_are_refused_or_dropped() -> None:
     """A row without a cluster is a row with a missing value."""
     rows = [(*row[:5], "" if place == 3 else row[5], *row[6:]) for place, row in enumerate(drawn(200))]
-    path, columns = csv(Path("a.csv"), rows), Columns("score", "label", cluster="site")
+    path, columns = csv(rows), Columns("score", "label", cluster="site")
     with pytest.raises(
         InputProblem, match="column 'site': 1 of 200 values is missing; the first is at row 4"
     ):
@@ -486,6 +475,6 @@ def test_missing_clusters_are_refused_or_dropped() -> None:
 def test_one_group_alone_keeps_the_confidence() -> None:
     """With a single group nothing is compared, and its numbers are those of the whole."""
     rows = [(*row[:3], "AT", *row[4:]) for row in drawn(300)]
-    report = measure_files(RowRequest([csv(Path("a.csv"), rows)], BY), options=OPTIONS)
+    report = measure_files(RowRequest([csv(rows)], BY), options=OPTIONS)
     assert report.slices["country=AT"].measures == report.measures
     assert math.isclose(report.groups.confidence, 0.95)
