@@ -19,6 +19,11 @@ class Ran(NamedTuple):
     err: str
 
     @property
+    def shown(self) -> str:
+        """Both streams, on one line."""
+        return " ".join((self.out + self.err).split())
+
+    @property
     def document(self) -> dict[str, Any]:
         """What it printed, which is JSON."""
         found: dict[str, Any] = json.loads(self.out)

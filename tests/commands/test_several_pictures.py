@@ -93,10 +93,8 @@ def test_pictures_say_which_rows_they_leave_out(holes: str, kind: PlotKind) -> N
     others = ("b",) if kind is not K.SMOOTH else ()
     score = "b" if kind is K.SMOOTH else "a"
     drop = Columns(score, "y", others=others, on_missing=OnMissing.DROP)
-    assert (
-        "20 rows with a missing value left out."
-        in diagram_of(PlotRequest([holes], drop, kind=kind)).drawn.foot
-    )
+    sentence = "20 rows with a missing value left out."
+    assert sentence in diagram_of(PlotRequest([holes], drop, kind=kind)).drawn.foot
     whole = diagram_of(PlotRequest([holes], Columns("a", "y"), kind=K.MURPHY)).drawn
     assert not any("left out" in line for line in whole.foot)
 
@@ -127,10 +125,8 @@ def test_the_best_and_the_worst_stand_in_the_caption(rows: str) -> None:
     assert not any(line.startswith("Point estimate") for line in alone)
     elsewhere = MeasureOptions(thresholds=(0.0001, 0.0002))
     for scores in (("f1",), ("f1", "f5")):
-        assert (
-            " between 0.0001 and 0.0002 "
-            in drawn(rows, K.DECISION, *scores, options=elsewhere).drawn.caption[0]
-        )
+        sentence = " between 0.0001 and 0.0002 "
+        assert sentence in drawn(rows, K.DECISION, *scores, options=elsewhere).drawn.caption[0]
     worth = drawn(rows, K.DECISION, "f1", "f5").drawn.caption[0]
     assert worth.endswith(" of 2 are clearly worth using at some threshold (95 %, all at once)")
 

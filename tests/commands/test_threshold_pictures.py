@@ -183,9 +183,8 @@ def test_an_artifact_is_drawn_alone() -> None:
     assert curve.points is None
     assert "needs the fit rows" in curve.band
     fit = json.loads(Path(artifact).read_text())["fit"]
-    assert (
-        f"log loss {fit['loss_before']:.4g} before, {fit['loss_after']:.4g} after" in diagram.drawn.caption[1]
-    )
+    sentence = f"log loss {fit['loss_before']:.4g} before, {fit['loss_after']:.4g} after"
+    assert sentence in diagram.drawn.caption[1]
     with pytest.raises(UsageProblem, match="no effect"):
         drawn(PlotKind.MAP, artifact)
 

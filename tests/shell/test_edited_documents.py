@@ -151,7 +151,7 @@ def test_every_reader_refuses_an_edited_document_and_says_so_where_it_is_meant(
         path.write_text(json.dumps(document))
     meant = run(*line(words, folder, path, tmp_path), "--allow-edited")
     assert meant.code in (0, 1, 4), meant.err
-    said = " ".join((meant.out + meant.err).split())
+    said = meant.shown
     assert "edited after it was written" in said, said
 
 
@@ -220,9 +220,7 @@ def test_documents_of_version_1_are_read_with_a_note(run: Run, folder: Path) -> 
     ):
         ended = run(*words)
         assert ended.code in (0, 1, 4), ended.err
-        assert "which has no digest: whether it was edited cannot be told" in " ".join(
-            (ended.out + ended.err).split()
-        ), words
+        assert "which has no digest: whether it was edited cannot be told" in ended.shown, words
     assert "which has no digest" in Path("j.xml").read_text()
 
 

@@ -94,9 +94,8 @@ def test_without_it_the_guess_is_said(loans: Path, fitted: Path, run: Run) -> No
     ):
         calibcli.apply(str(fitted), pd.read_csv(loans / "bare.csv"))
     refused = run("apply", fitted, written(Path("none.csv"), {"x": [0.5], "branch": ["north"]}), code=3)
-    assert (
-        "there is no column 'pd_grade', which the map was fitted to, and no column looks like" in refused.err
-    )
+    sentence = "there is no column 'pd_grade', which the map was fitted to, and no column looks like"
+    assert sentence in refused.err
 
 
 def test_queries_read_the_columns_of_the_fit(loans: Path, fitted: Path, run: Run) -> None:

@@ -443,9 +443,8 @@ def test_several_scores_say_what_is_not_compared(run: Run, rows: Path) -> None:
     ended = run(
         "measure", rows, "-s", "score", "-s", "other", "-y", "label", "--metric", "cox", "--metric", "brier"
     )
-    assert "not compared: calibration intercept (CITL), intercept of Cox's line" in " ".join(
-        ended.out.split()
-    )
+    sentence = "not compared: calibration intercept (CITL), intercept of Cox's line"
+    assert sentence in " ".join(ended.out.split())
 
 
 def test_classes_show_what_was_asked_for(run: Run) -> None:

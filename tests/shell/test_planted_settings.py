@@ -204,9 +204,8 @@ def test_the_folder_and_the_link_must_be_ours_as_well(run: Run, project: Path, t
     assert f"error: ../calibcli.toml belongs to user {STRANGER}" in run("verify", thousand).err
     os.chown(planted, 0, 0)
     os.chown(project, STRANGER, STRANGER)
-    assert (
-        f"the folder {project} of ../calibcli.toml belongs to user {STRANGER}" in run("verify", thousand).err
-    )
+    sentence = f"the folder {project} of ../calibcli.toml belongs to user {STRANGER}"
+    assert sentence in run("verify", thousand).err
     os.chown(project, 0, 0)
     planted.rename(project / "limits.toml")
     planted.symlink_to(project / "limits.toml")

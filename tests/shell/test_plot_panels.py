@@ -246,9 +246,8 @@ def test_bins_ask_for_the_diagram_of_bins(run: Run, thousand: Path) -> None:
 def test_residual_is_captioned_by_its_error(run: Run, thousand: Path) -> None:
     """The smoothed one, or that of the bins where bins were asked for."""
     report = measured(run, thousand, *CHURN)["measures"]
-    assert f"smECE {report['smece']['value']:.4f}" in captioned(
-        run, "residual", Path("r.png"), thousand, *CHURN
-    )
+    sentence = f"smECE {report['smece']['value']:.4f}"
+    assert sentence in captioned(run, "residual", Path("r.png"), thousand, *CHURN)
     said = captioned(run, "residual", Path("b.png"), thousand, *CHURN, "--bins", 15)
     assert f"binned ECE {report['ece']['value']:.4f}" in said
 

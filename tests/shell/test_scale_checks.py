@@ -107,7 +107,7 @@ def test_scores_on_the_scale_of_the_fit_are_not(
     """Neither those, nor 90 rows of another, nor what --scale says they are."""
     ended = run(*_one(artifacts["one"], rows / "new_logit.csv", tmp_path)[door])
     assert ended.code in (0, 4), ended.err
-    assert SAID not in " ".join((ended.out + ended.err).split())
+    assert SAID not in ended.shown
     for number, (name, more) in enumerate(
         (("few_prob.csv", []), ("new_prob.csv", ["--scale", "prob"]), ("new_prob.csv", ["--scale", "logit"]))
     ):
@@ -115,7 +115,7 @@ def test_scores_on_the_scale_of_the_fit_are_not(
         folder.mkdir()
         ended = run(*_one(artifacts["one"], rows / name, folder)[door], *more)
         assert ended.code in (0, 4), ended.err
-        assert SAID not in " ".join((ended.out + ended.err).split())
+        assert SAID not in ended.shown
 
 
 def test_a_scale_that_is_said_is_the_one_that_is_read(
@@ -206,7 +206,7 @@ def test_without_a_fit_what_looks_like_probabilities_is_noted(run: Run, rows: Pa
                 run("fit", data, *words, "--scale", "logit", "-o", output),
             ):
                 assert ended.code == 0, ended.err
-                assert ("was read as log-odds" in " ".join((ended.out + ended.err).split())) is noted
+                assert ("was read as log-odds" in ended.shown) is noted
     grades = Path("grades.csv")
     grades.write_text("score,label\n" + "0.01,0\n0.05,0\n0.2,1\n" * 40)
     assert "was read as log-odds" in " ".join(run("measure", grades, "--scale", "logit").out.split())
@@ -330,7 +330,7 @@ def test_a_map_over_its_own_output_is_noted(run: Run, method: str) -> None:
                 ["compare", *source, "--metric", "brier"],
             ):
                 ended = run(*words)
-                said = " ".join((ended.out + ended.err).split())
+                said = ended.shown
                 # What a discrete map gives is known for certain where all rows are counted.
                 refused = "already applied?" in said
                 exact = method == "histogram" and score == "calibrated" and words[0] != "apply"
@@ -390,7 +390,7 @@ def test_predicted_labels_in_place_of_probabilities_are_noted(run: Run) -> None:
         ):
             ended = run(*words, *requested)
             assert ended.code in (0, 4), ended.err
-            assert (said in " ".join((ended.out + ended.err).split())) == expected, (name, words)
+            assert (said in ended.shown) == expected, (name, words)
         # Unless a map was fitted to such scores.
         for fitted_to, noted in ((rng.random(300), expected), (rng.integers(0, 2, 300), False)):
             rows_of_fit = in_csv("fit.csv", {"s": fitted_to, "y": rng.random(300) < 0.5})
@@ -399,7 +399,7 @@ def test_predicted_labels_in_place_of_probabilities_are_noted(run: Run) -> None:
             for words in (["apply", artifact, path, "-s", "s", "-o", "out.csv", "--force"],
                           ["measure", *requested, "--artifact", artifact, "-m", "bias"]):  # fmt: skip
                 ended = run(*words, code=0)
-                assert (said in " ".join((ended.out + ended.err).split())) == noted, (name, words)
+                assert (said in ended.shown) == noted, (name, words)
 
 
 def test_scores_beyond_the_fit_rows_are_said(run: Run) -> None:

@@ -231,9 +231,8 @@ def test_values_that_share_a_segment_are_named(run: Run, rows: pd.DataFrame) -> 
     assert "(other)" not in run(*asked, "--max-values", "3", code=0).out
     many = in_csv(rows.assign(country=np.arange(len(rows)).astype(str)), "many.csv")
     shown = run("segments", many, *CHURN, "--on", "country", "--categorical", "country", code=0).out
-    assert "country = (other) is all but the 10 most frequent values; a larger --max-values" in " ".join(
-        shown.split()
-    )
+    sentence = "country = (other) is all but the 10 most frequent values; a larger --max-values"
+    assert sentence in " ".join(shown.split())
 
 
 def test_columns_that_settle_the_label_are_named(run: Run) -> None:

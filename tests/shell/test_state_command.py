@@ -362,10 +362,8 @@ def test_the_alarm_stays_silent_and_then_rings(run: Run, batch_of: Make) -> None
     assert (drawn.code, "ALARM since " in drawn.out + drawn.err) == (0, True)
     told = run("inspect", state)
     assert "still calibrated exactly?" in told.out
-    assert (
-        "the change came with batch 5 (day 4), or in the batch before (95 % sure if it came at once)"
-        in told.out
-    )
+    sentence = "the change came with batch 5 (day 4), or in the batch before (95 % sure if it came at once)"
+    assert sentence in told.out
 
 
 def test_a_silent_alarm_is_no_pass_in_any_report(run: Run, batch_of: Make) -> None:
