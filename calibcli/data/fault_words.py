@@ -651,7 +651,10 @@ def _ways_from_range(lowest: float, highest: float) -> str:
         scales.insert(0 if highest > _NEXT_TO_0 else 1, "pass --scale logprob for log-probabilities")
     ways += scales
     if lowest > 1.0 and 1.5 < highest <= 10.0:
-        ways.append("divide tenths by 10 beforehand")
+        rated = highest in {3.0, 4.0, 5.0, 7.0}
+        ways.append(
+            f"give ratings of 1 to {highest:g} probabilities" if rated else "divide tenths by 10 beforehand"
+        )
     if lowest > 1.0 and 100.0 < highest <= 10_000.0:
         ways += [
             _OF_A_THOUSAND,

@@ -155,7 +155,10 @@ def _columns(archive: zipfile.ZipFile, names: Sequence[str], shown: str) -> list
         if one.shape[0] != found[0].shape[0]:
             first = f"{found[0].shape[0]:,} in {found[0].name!r}"
             msg = f"{shown}, array {one.name!r}: it has {one.shape[0]:,} rows, and there are {first}"
-            raise InputProblem(msg, "every array needs one value, or one row, for each row")
+            raise InputProblem(
+                msg,
+                "every array needs one value, or one row, for each row: save others, such as names, apart",
+            )
     return found
 
 

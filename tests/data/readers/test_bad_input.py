@@ -265,6 +265,10 @@ CASES = {
     "nothing left": ("score,label\n,1\n", Columns(score="score", label="label", on_missing=OnMissing.DROP),
         "p.csv: none of 1 rows has a value in every column that is read",
         "always empty: 'score'; leave out such columns"),
+    "ratings": ("score,label\n1,0\n5,1\n3,1\n", ASKED,
+        "p.csv, column 'score': 2 of 3 values lie outside [0, 1]; the first is 5.0 at row 2",
+        ("these are no probabilities: pass --scale percent for percentages, pass --scale logit for logits, "
+        "give ratings of 1 to 5 probabilities, or name another column")),
     "no label yet": ("score,label\n0.5,\n", Columns(score="score", label="label", on_missing=OnMissing.DROP),
         "p.csv: none of 1 rows has a value in every column that is read",
         "always empty: 'label'; have its labels not come in yet, or is another column the label?"),
