@@ -166,13 +166,7 @@ def _numbers() -> dict[str, Columns]:
         "heavy": animals | {"w": np.where(animals["label"] == "a", 2.0, 1.0)},
         "uneven": animals | {"w": np.where(animals["label"] == "a", 2.0, np.arange(600) % 2 + 1.0)},
         "light": animals | {"w": np.full(600, 0.3)},
-        "customers": {
-            "s": score,
-            "hard": hard,
-            "y": label,
-            "new": score,
-            "other": other,
-        },
+        "customers": {"s": score, "hard": hard, "y": label, "new": score, "other": other},
         "larger": {"s": np.maximum(score, 1.0 - score), "y": label, "right": hard == label},
         "stated": {
             "s": rng.choice([0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1.0], 1_000),
