@@ -11,6 +11,7 @@ from calibcli.data.columns import alike_notes
 from calibcli.documents.artifact import ClassArtifact
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import WeightMeaning
+from calibcli.options.numerals import without_thousands
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.segmenting import MOST_VALUES, Cutting
 from calibcli.show.words import listed, rounded_words
@@ -135,6 +136,9 @@ def other_notes(levels: Sequence[Levels], cutting: Cutting) -> tuple[str, ...]:
             shown += [f"{len(one.rare) - _FEW:,} more"] if len(one.rare) > _FEW else []
             rest = f"{rest}: {listed(shown)}"
             more = f"--max-values {cutting.most_values + len(one.rare)} tells them apart"
+        parted = next((text for text in one.texts if without_thousands(text) != text), None)
+        if parted is not None:
+            more = f"{more}; {parted!r} is taken for text: export thousands without commas"
         notes.append(f"{one.words[one.other]} is all {rest}; {more}")
     return tuple(notes)
 

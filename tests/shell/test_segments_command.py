@@ -233,6 +233,10 @@ def test_values_that_share_a_segment_are_named(run: Run, rows: pd.DataFrame) -> 
     shown = run("segments", many, *CHURN, "--on", "country", "--categorical", "country", code=0).out
     sentence = "country = (other) is all but the 10 most frequent values; a larger --max-values"
     assert sentence in " ".join(shown.split())
+    assert "thousands" not in shown
+    parted = [f"{1_000 + place % 3_000:,}" for place in range(len(rows))]
+    shown = run("segments", in_csv(rows.assign(sum=parted), "parted.csv"), *CHURN, "--on", "sum", code=0).out
+    assert "is taken for text: export thousands without commas" in " ".join(shown.split())
 
 
 def test_columns_that_settle_the_label_are_named(run: Run) -> None:
