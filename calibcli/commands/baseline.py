@@ -270,7 +270,7 @@ def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -
         None if kind is None else kind.target,
         tuple(assumptions),
         old.partition or "",
-        finite_sample=kind is not None and kind.finite_sample,
+        finite_sample=kind is not None and kind.finite_sample and old.interval.finite_sample,
     )
 
 

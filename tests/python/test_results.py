@@ -245,6 +245,18 @@ def test_baseline_may_be_a_report_in_memory(tmp_path: Path) -> None:
     assert found[0] == found[1] == found[2]
 
 
+def test_a_verdict_is_as_approximate_as_the_report_that_it_compares_with() -> None:
+    """The l2 of one score has an exact interval, that of three only an approximate one."""
+    three, one = (
+        calibcli.measure(np.resize(score, 600), np.arange(600) % 2, metric="l2")
+        for score in ((0.3, 0.4, 0.6), 0.4)
+    )
+    for before, proven in ((three, False), (one, True)):
+        asked = {"baseline": before, "max_regression": 0.3, "regression_metric": "l2"}
+        (verdict,) = calibcli.verify(np.full(600, 0.5), np.arange(600) % 2, **asked).rules.values()
+        assert verdict.finite_sample is proven
+
+
 def test_loaded_report_has_the_numbers_of_the_one_that_was_saved(
     report: calibcli.Measured, tmp_path: Path
 ) -> None:
