@@ -20,7 +20,7 @@ from calibcli.commands.through_maps import as_fitted
 from calibcli.data.engines import engine_named
 from calibcli.data.files import Found, fixed_part, found_in, is_pattern, is_read_once
 from calibcli.data.formats import compression_of, format_of, split_forced
-from calibcli.data.fragments import columns_of, list_fragments
+from calibcli.data.fragments import MOST_REFUSED, columns_of, list_fragments, together
 from calibcli.data.objects import content_of_file, is_object, parted
 from calibcli.data.outputs import COMPLETION, check_output, refuse_existing
 from calibcli.data.readers import Fragment
@@ -225,11 +225,6 @@ def _delimiter(kind: DataFormat, fragment: Fragment) -> str | None:
     return fragment.delimiter or ("\t" if kind is DataFormat.TSV else ",")
 
 
-# After so many files that cannot be read no further ones are tried.
-_MOST_REFUSED = 10
-_MOST_HINTS = 3
-
-
 def output_pairs(
     inputs: Sequence[str], out_dir: str, *, to: DataFormat | None = None
 ) -> list[tuple[str, str]]:
@@ -327,11 +322,15 @@ def apply_folder(
                 raise OutputProblem(
                     msg, "pass --skip-existing to leave it as it is, or --force to replace it"
                 )
+    left = there if skip_existing else set[str]()
     notes: tuple[str, ...] = ()
     if not isinstance(requested.loaded, ClassArtifact):
-        requested, notes = _with_one_score(requested, found)
+        # An input whose output is there may be gone bad since.
+        unmade = (file for file, (_, output) in zip(found.files, pairs, strict=True) if output not in left)
+        files = tuple(dict.fromkeys((found.files[0], *unmade)))
+        requested, notes = _with_one_score(requested, replace(found, files=files))
     unknown = refuse_other_maps(requested, out_dir, there) if skip_existing else ()
-    wanted = [pair for pair in pairs if not (skip_existing and pair[1] in there)]
+    wanted = [pair for pair in pairs if pair[1] not in left]
     engine = engine_named(reading.engine, reading.jobs or 1, address=reading.engine_address)
     parts: list[ApplyReport] = []
     refused: list[CalibcliError] = []
@@ -347,21 +346,21 @@ def apply_folder(
             for result in engine.map(work, wanted):
                 if isinstance(result, CalibcliError):
                     refused.append(result)
-                    if not isinstance(result, InputProblem) or len(refused) == _MOST_REFUSED:
+                    if not isinstance(result, InputProblem) or len(refused) == MOST_REFUSED:
                         break
                     continue
                 parts.append(result)
                 advance(result.rows)
             if refused:
-                raise _together(refused)
+                raise together(refused)
     except CalibcliError as problem:
         # A file, or an engine that gave up.
         raise _with_written(problem, len(parts)) from problem.__cause__
     COMPLETION.expect(0)
-    left = [pair for pair in pairs if skip_existing and pair[1] in there]
-    skipped = tuple(output for _, output in left)
-    told = (*found.notes(made=[output for _, output in pairs]), *_changed_since(left), *unknown)
-    return FolderApplyReport(out_dir, tuple(parts), skipped, (*told, *(notes if parts else ())))
+    skipped = [pair for pair in pairs if pair[1] in left]
+    told = (*found.notes(made=[output for _, output in pairs]), *_changed_since(skipped), *unknown)
+    outputs = tuple(output for _, output in skipped)
+    return FolderApplyReport(out_dir, tuple(parts), outputs, (*told, *(notes if parts else ())))
 
 
 def _changed_since(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
@@ -396,23 +395,11 @@ def _with_one_score(requested: ApplyRequest, found: Found) -> tuple[ApplyRequest
             first = resolved if first is None else first
         except InputProblem as problem:
             refused.append(problem)
-            if len(refused) == _MOST_REFUSED:
+            if len(refused) == MOST_REFUSED:
                 break
     if refused or first is None:
-        raise _together(refused)
+        raise together(refused)
     return replace(requested, columns=replace(requested.columns, score=first.score)), first.notes
-
-
-def _together(refused: Sequence[CalibcliError]) -> CalibcliError:
-    first, *others = refused
-    if others:
-        more = " or more" if len(refused) == _MOST_REFUSED else ""
-        hints = dict.fromkeys(one.hint for one in refused if one.hint is not None)
-        first.message = (
-            f"{len(refused)}{more} files cannot be used: {'; '.join(one.message for one in refused)}"
-        )
-        first.hint = "; ".join(list(hints)[:_MOST_HINTS]) or None
-    return first
 
 
 @contextmanager

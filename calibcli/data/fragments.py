@@ -49,7 +49,7 @@ from calibcli.data.objects import content_of, is_object
 from calibcli.data.outputs import bytes_from
 from calibcli.data.pipes import STDIN, Pipe, hand_on, handed_on
 from calibcli.data.readers import Fragment, opened_bytes, partitions_of, reader_of
-from calibcli.errors import IdleOption, InputProblem
+from calibcli.errors import CalibcliError, IdleOption, InputProblem
 from calibcli.families.formats import STREAM
 from calibcli.names import LFS_POINTER, DataFormat, Sign
 from calibcli.options.conditions import Condition
@@ -60,23 +60,48 @@ from calibcli.values import dataclass, replace
 # A fragment of a Parquet file has at least so many rows, unless it is the last of its file.
 FRAGMENT_ROWS = 2_000_000
 
+# After so many files that cannot be read no further ones are tried.
+MOST_REFUSED = 10
+_MOST_HINTS = 3
+
 
 def list_fragments(
     inputs: Sequence[RowSource] | Found, *, input_format: InputFormat = AS_FOUND
 ) -> list[Fragment]:
     found = inputs if isinstance(inputs, Found) else found_in(inputs)
     fragments: list[Fragment] = []
+    refused: list[CalibcliError] = []
     index = 0
     for file in found.files:
         if file.path in found.unopened:
             # Counted as a fragment, so that what is drawn for the others is the same.
             index += 1
             continue
-        for part in _parts(_whole(file, input_format)):
-            fragments.append(replace(part, index=index))
-            index += 1
+        try:
+            for part in _parts(_whole(file, input_format)):
+                fragments.append(replace(part, index=index))
+                index += 1
+        except InputProblem as problem:
+            refused.append(problem)
+            if len(refused) == MOST_REFUSED:
+                break
+    if refused:
+        raise together(refused)
     _refuse_unused(input_format, fragments)
     return fragments
+
+
+def together(refused: Sequence[CalibcliError]) -> CalibcliError:
+    """Return the first of some problems with files, with what the others say."""
+    first, *others = refused
+    if others:
+        more = " or more" if len(refused) == MOST_REFUSED else ""
+        hints = dict.fromkeys(one.hint for one in refused if one.hint is not None)
+        first.message = (
+            f"{len(refused)}{more} files cannot be used: {'; '.join(one.message for one in refused)}"
+        )
+        first.hint = "; ".join(list(hints)[:_MOST_HINTS]) or None
+    return first
 
 
 def found_for(

@@ -55,6 +55,25 @@ def test_partitions_stay_partitions(run: Run, place: Path) -> None:
         assert one.read_bytes() == Path("out", name).read_bytes()
 
 
+def test_damaged_files_are_named_in_one_go(run: Run, place: Path) -> None:
+    """Those of an output that is there are not looked at again; whatever reads all names all, up to ten."""
+    run(*APPLY, code=0)
+    (place / "out/day=2/more.csv").unlink()
+    part = Path("preds/day=2/part.parquet")
+    whole = part.read_bytes()
+    part.write_bytes(whole[:-20])
+    run(*APPLY, "--skip-existing", code=0)
+    Path("preds/day=2/part2.parquet").write_bytes(whole[:-20])
+    for command in ("measure", "inspect", "verify --max-ece 0.5", "fit -o new.json"):
+        said = run(*command.split(), "preds", code=3).err
+        assert "error: 2 files cannot be used: preds/day=2/part.parquet cannot be read as Parquet" in said
+        assert "; preds/day=2/part2.parquet cannot be read as Parquet" in said
+        assert said.count("hint:") == 1
+    for number in range(3, 12):
+        Path(f"preds/day=2/part{number}.parquet").write_bytes(whole[:-20])
+    assert "error: 10 or more files cannot be used: " in run("measure", "preds", code=3).err
+
+
 def test_a_restart_goes_on(run: Run, place: Path) -> None:
     """Outputs that are there stay as they are; the others are made."""
     run(*APPLY, code=0)
