@@ -359,7 +359,7 @@ def matrix_of_lists(column: Column, count: int) -> Decoded:
         matrix, gaps = _of_vectors(column, count)
     elif lost is None:
         flat = floats(_flattened(column))
-        matrix = np.array(flat.values.reshape(-1, count))
+        matrix = flat.values.reshape(-1, count)
         if flat.missing is not None:
             missing = np.asarray(flat.missing.reshape(-1, count).any(axis=1))
         gaps = missing

@@ -342,7 +342,9 @@ class ClassExtras:
             msg = f"--top {top[0]}, and there are {len(classes)} classes"
             raise UsageProblem(msg, f"take at most {len(classes)}")
         sums = ClassSums(len(classes), None if top is None else TopCells(*top), measures)
-        return cls(classes, RunningSlices(limit), RunningClasses(classes, limit), sums)
+        slices = RunningSlices(limit)
+        slices.registry.places((name,) for name in classes)
+        return cls(classes, slices, RunningClasses(classes, limit), sums)
 
     @cached_property
     def tables(self) -> "dict[str, Table]":
@@ -353,13 +355,8 @@ class ClassExtras:
         if rows.classes is None:
             return
         seen = rows.classes
-        self.top.add_rows(
-            seen.confidence,
-            seen.correct,
-            names=[(name,) for name in self.classes],
-            code=seen.predicted,
-            weighing=rows.weighing,
-        )
+        # The registry has the classes in their order.
+        self.top.add_numbered(seen.confidence, seen.correct, part=seen.predicted, weighing=rows.weighing)
         self.rest.add_rows(seen.probability, seen.label, rows.weighing)
         self.sums.add_rows(seen.probability, seen.label, seen.predicted, rows.weighing)
 

@@ -123,7 +123,8 @@ SCORES_FOR_ONE = 3
 _BLOCK = 1 << 16
 
 # Scores that wait before they are sorted, class by class; more where that may show that there are too many.
-_WAITING, _MOST_WAITING = 1 << 21, 1 << 24
+# The most take 256 MiB: tables of so many take three times as much, and twice that while they are merged.
+_WAITING, _MOST_WAITING = 1 << 21, 1 << 25
 
 
 # In each of few classes so many rows are added at once.
@@ -131,8 +132,9 @@ _BLOCK_ROWS = 1 << 11
 
 
 def _blocks(probability: Floats, least: int = 1) -> Iterator[slice]:
-    """Yield rows that have so many scores together, at least so many rows."""
+    """Yield rows in equal parts of so many scores together, or up to twice that; at least so many rows."""
     step = max(least, _BLOCK // probability.shape[1])
+    step = -(-len(probability) // max(1, len(probability) // step)) or 1
     return (slice(start, start + step) for start in range(0, len(probability), step))
 
 
