@@ -87,7 +87,8 @@ def list_fragments(
                 break
     if refused:
         raise together(refused)
-    _refuse_unused(input_format, fragments)
+    if not found.unopened:
+        _refuse_unused(input_format, fragments)
     return fragments
 
 
@@ -582,7 +583,7 @@ def _repeated(value: str | None, rows: int) -> Column:
 
 
 def _texts_of(values: Sequence[str]) -> Column:
-    return texts([one.encode("utf-8", "surrogateescape") for one in values], pa.string())
+    return texts([one.encode() for one in values], pa.string())
 
 
 def _as_numbers(column: Column, name: str, shown: str) -> Column:

@@ -1,5 +1,6 @@
 """Columns that stand in paths, and patterns that stand for files."""
 
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from calibcli.data.readers import partitions_of
 from calibcli.data.tally import GatherRequest
 from calibcli.errors import CalibcliError, EmptyTable, InputProblem
 from calibcli.names import OnMissing, WeightMeaning
-from calibcli.options.rows import Columns, RowSelection
+from calibcli.options.rows import Columns, InputFormat, RowSelection
 from calibcli.reports.input import SelectedRows
 
 
@@ -251,6 +252,31 @@ def test_what_rows_say_of_a_column_is_asked_of_rows() -> None:
     write("two/g=c/1.csv")
     with pytest.raises(InputProblem, match="the path says that column 'g' is 'a', and that it is 'b'"):
         chosen("two", where=("g==c",))
+
+
+def test_what_is_said_of_text_may_be_of_files_that_are_not_opened() -> None:
+    """It was refused of a folder whose files of the days asked for have another format."""
+    write("d/day=1/a.csv")
+    Path("d/day=2").mkdir()
+    pq.write_table(pa.table({"score": [0.5], "label": [1]}), "d/day=2/a.parquet")
+    rows = RowSelection.of(["day==2"])
+    found = gather(
+        ["d"],
+        Columns("score", "label", rows=rows),
+        engine=ThreadEngine(1),
+        gather_request=GatherRequest(),
+        input_format=InputFormat(delimiter=","),
+    )
+    assert found.input.files == ("d/day=2/a.parquet",)
+
+
+def test_a_value_of_a_path_that_is_no_text_is_refused_as_such() -> None:
+    """Its bytes stood in a column of text, which no reader of it could decode."""
+    for value in (b"\xff", b"1"):
+        write(f"d/k={os.fsdecode(value)}/a.csv")
+    for where in ("k==1", "k>'0'"):
+        with pytest.raises(UnicodeEncodeError):
+            chosen("d", where=(where,))
 
 
 def test_patterns_are_expanded_here() -> None:
