@@ -355,7 +355,7 @@ def _other_sides(rules: Sequence[Rule], report: VerifyReport) -> tuple[str, ...]
         if not isinstance(measure, MeasureName) or len(both) > 1:
             continue
         best, least, most = measure.facts.best, measure.facts.least, measure.facts.most
-        if best is None or not least < best < most or sign * (rule.limit - best) < 0.0:
+        if best is None or not least < best < most or sign * (rule.limit - best) <= 0.0:
             continue
         passed = [
             (sign * (one.value - best), group, one)

@@ -20,6 +20,7 @@ from calibcli.options.numerals import (
     number_name,
     number_of,
     out_of_order,
+    period_of,
     usual_name,
     without_digits,
     without_thousands,
@@ -189,13 +190,21 @@ def _verdicts(texts: Sequence[str], condition: Condition, *, decimal: str) -> li
     odd, limit = out_of_order(texts, wanted), _counted(wanted)
     if limit is not None:
         counted = {text: number for text in texts if (number := _counted(text)) is not None}
-        odd |= {text for text, number in counted.items() if compares(number, limit) != compares(text, wanted)}
+        astray = [
+            text for text, number in counted.items() if compares(number, limit) != compares(text, wanted)
+        ]
+        odd |= {text for text in astray if not (_may_be_date(wanted) and _may_be_date(text))}
     return [None if text in odd else compares(text, wanted) for text in texts]
 
 
 def _counted(text: str) -> Decimal | None:
     """Return the number that a text is; none of one with zeros in front, which may be a code."""
     return None if re.match(r"-?0\d", text) else number_of(without_thousands(text))
+
+
+def _may_be_date(text: str) -> bool:
+    """Whether digits begin as a date, its year first: letters put 20240131 before 202405, as time does."""
+    return period_of(text[:8]) is not None
 
 
 def _refuse_text(text: str, condition: Condition, where: str) -> NoReturn:

@@ -296,6 +296,23 @@ def test_codes_and_numbers_that_letters_leave_in_order_are_compared_as_text() ->
 
 
 @pytest.mark.parametrize(
+    ("text", "column", "found"),
+    [
+        ("x>='202405'", ["20240131", "20240501", "202406"], [False, True, True]),
+        ("x<'2025'", ["202412", "20241231", "20241231235959", "202501"], [True, True, True, False]),
+        ("x<='20240215'", ["202405", "202401", "2023"], [False, True, True]),
+    ],
+)
+def test_dates_of_digits_alone_have_the_order_of_letters(
+    text: str, column: list[str], found: list[bool]
+) -> None:
+    """They were called numbers, and without the quotes every day lies above each month."""
+    assert rows(text, x=column) == found
+    with pytest.raises(InputProblem, match=r"is a number, and .* compares text"):
+        rows(text, x=[*column, "21"])
+
+
+@pytest.mark.parametrize(
     ("text", "meant"), [("x==5", "x in '5','5.0'"), ("x in 4,5", "x in '4','5','5.0'"), ("x!=5", "x!='5.0'")]
 )
 def test_the_way_out_of_a_number_among_texts_selects_rows(text: str, meant: str) -> None:
