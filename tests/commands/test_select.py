@@ -22,7 +22,7 @@ from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators import fit_recalibrator
-from calibcli.stats.recalibrators.selection import DEFAULT_CANDIDATES, NOTHING_CHANGED, Selection
+from calibcli.stats.recalibrators.selection import DEFAULT_CANDIDATES, NOTHING_CHANGED, Selection, too_few_for
 from calibcli.stats.table import ScoreTable, Weighing, merge_all
 from calibcli.stats.table.derived import draw_folds, with_scores
 from calibcli.stats.table.grid import grid_of
@@ -253,10 +253,19 @@ def test_rows_of_unequal_importance_count_for_what_they_are_worth() -> None:
     weighing = Weighing(weight=np.where(np.arange(600) % 38 < 2, 1e6, 1.0))
     places = [np.arange(600) // 2 % 10 == fold for fold in range(10)]
     folds = Folds(tuple(ScoreTable.from_rows(score[one], label[one], weighing.of(one)) for one in places))
-    tried = {
-        one.method for one in select(folds, (), options=FitOptions()).selection.trials if one.reason is None
-    }
-    assert tried <= {"raw", "intercept", "temperature"}
+    trials = select(folds, (), options=FitOptions()).selection.trials
+    assert {one.method for one in trials if one.reason is None} <= {"raw", "intercept", "temperature"}
+    said = next(one.reason for one in trials if one.method == "spline")
+    assert said == "fewer than 50 rows of the rarer label, by their weights"
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.3, 0.7, 1.1, 3.0])
+def test_rows_of_equal_importance_count_once_each(weight: float) -> None:
+    """Fifty that weigh .3 each came to a little less, and what weighs 1 beside a label of 1e9 to none."""
+    score, label = np.linspace(0.02, 0.98, 250), np.arange(250) % 5 == 0
+    for weights in (np.full(250, weight), np.where(label, weight * 1e9, weight)):
+        table = ScoreTable.from_rows(score, label, Weighing(weight=weights))
+        assert too_few_for(R.SPLINE, (table,)) is None
 
 
 def test_rates_of_0_and_1_are_infinite_though_no_row_was_an_exception() -> None:

@@ -1,7 +1,7 @@
 """The choice among recalibrators by cross-validation: the simplest within one standard error of the best."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 import numpy as np
@@ -29,11 +29,11 @@ CHEAP = FROM_SIMPLE_TO_COMPLEX[: 1 + FROM_SIMPLE_TO_COMPLEX.index(RecalibratorNa
 _HALF = 0.5
 # Rows of the rarer label for each coefficient of a map that has several, as is usual for logistic models.
 _PER_COEFFICIENT = 10
-# Of a difference of losses, relative to them where they are above 1.
+# Of a difference of losses, relative to them where they are above 1, and of what weights come to.
 _ROUNDING = 1e-9
 
 
-def too_few_for(name: RecalibratorName, tables: Iterable[Table]) -> str | None:
+def too_few_for(name: RecalibratorName, tables: Sequence[Table]) -> str | None:
     """Return why rows are too few for a map that nobody named, or None.
 
     A map of several coefficients fitted to a handful of rows of the rarer label may be sure of what hardly
@@ -45,13 +45,18 @@ def too_few_for(name: RecalibratorName, tables: Iterable[Table]) -> str | None:
     """
     coefficients = name.facts.coefficients
     least = _PER_COEFFICIENT * coefficients if coefficients > 1 else 0
-    positive, positive_sq, weight, weight_sq = np.sum(
-        [[one.sum() for one in (of.positive, of.positive_sq, of.weight, of.weight_sq)] for of in tables],
-        axis=0,
-    )
-    sums = (positive, positive_sq), (weight - positive, weight_sq - positive_sq)
+    # Label by label before they are added up: large weights of one would leave nothing of the other's.
+    columns = [
+        (one.positive, one.positive_sq, one.weight - one.positive, one.weight_sq - one.positive_sq)
+        for one in tables
+    ]
+    ones, ones_sq, zeros, zeros_sq = (sum(map(np.sum, column)) for column in zip(*columns, strict=True))
+    sums = (ones, ones_sq), (zeros, zeros_sq)
     rarer = min(total**2 / squares if squares > 0.0 else 0.0 for total, squares in sums)
-    return f"fewer than {least:,} rows of the rarer label" if rarer < least else None
+    if rarer >= least * (1.0 - _ROUNDING):
+        return None
+    by = ", by their weights" if any(one.weighted for one in tables) else ""
+    return f"fewer than {least:,} rows of the rarer label{by}"
 
 
 @dataclass(frozen=True, slots=True)
