@@ -3,6 +3,7 @@
 import difflib
 import os
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -128,15 +129,29 @@ def _nested_hint(name: str, header: Header) -> str | None:
     outer, _, inner = name.partition(".")
     if not inner or outer not in header.names:
         return None
-    import json
-
     inner = "NAME" if _PATTERN.search(inner) else inner
-    path = [one if one.isidentifier() else json.dumps(one) for one in (outer, *inner.split("."))]
-    how = f"for JSON lines, jq -c '.{path[-1]} = .{'.'.join(path)}' FILE"
+    path = [jq_key(one) for one in (outer, *inner.split("."))]
+    within = ".".join(path)
+    how = f"for JSON lines, {jq(f'.{path[-1]} = .{within}')}"
     if format_of(header.path) is DataFormat.PARQUET:
-        column = f"{'.'.join(path)} AS {path[-1]}"
+        column = f"{within} AS {path[-1]}"
         how = f"in DuckDB, COPY (SELECT *, {column} FROM 'FILE') TO 'NEW.parquet'"  # noqa: S608 - a sentence
     return f"what is within {outer!r} is no column: {how} makes it one"
+
+
+def jq_key(name: str) -> str:
+    """Return how jq has a key behind a point."""
+    plain = re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)
+    return name if plain else '"{}"'.format(name.replace("\\", "\\\\").replace('"', '\\"'))
+
+
+def jq(program: str) -> str:
+    return f"jq -c {shlex.quote(program)} FILE"
+
+
+def jq_beside(name: str) -> str:
+    """Return what puts the keys within an object beside it; of two keys with one name the outer one stays."""
+    return jq(f".{jq_key(name)} + del(.{jq_key(name)})")
 
 
 def separator_hint(header: Sequence[str], sought: Callable[[str], bool] | None = None) -> str | None:
@@ -386,10 +401,7 @@ def counted(probs: ClassColumns, length: int | None, *, several: SeveralClasses,
         msg = f"{path}, column {probs.names[0]!r}: no list of numbers shows how many classes there are"
         way = "name a column for each class, such as --probs 'p_*' or --probs a,b,c"
         if format_of(path) is DataFormat.JSONL:
-            import json
-
-            key = probs.names[0] if probs.names[0].isidentifier() else json.dumps(probs.names[0])
-            way += f"; of an object in JSON lines jq -c '. + .{key}' FILE makes columns"
+            way += f"; of an object in JSON lines {jq_beside(probs.names[0])} makes columns"
         raise InputProblem(msg, way)
     _refuse_absent(several.one_class, found, path=path)
     return ClassColumns(probs.names, found)

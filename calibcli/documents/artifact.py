@@ -133,7 +133,8 @@ class FitRecord(Declared):
     rows: Annotated[int, Between(1), "Fit rows."]
     positive: Annotated[int, "Fit rows with label 1."]
     table_digest: Annotated[
-        Digest, "Fingerprint of the fit rows, whatever they weigh, by which a gate can tell a fit's own rows."
+        Digest,
+        "Fingerprint of the fit rows without weights of importance: a gate tells a fit's own rows by it.",
     ]
     table: Annotated[str, Among(("exact", "grid"))]
     options: FitOptionsSaid

@@ -70,6 +70,7 @@ FILES: dict[str, list[str]] = {
     "void.json": ["{}"],
     "bigquery.jsonl": ['{"probs": [{"label": "1", "prob": 0.3}, {"label": "0", "prob": 0.7}], "label": 1}'],
     "nested.jsonl": ['{"answer": {"p": 0.5}, "label": 1}'],
+    "quoted.jsonl": ['{"it\'s": {"p": 0.5, "label": 0}, "é": {"p": 0.5}, "label": 1}'],
     "rows.jsonl": [f'{{"score": {score}, "label": {label}}}' for score, label in ((0.1, 0), (0.9, 1))],
 }
 # Documents of the folder, by what writes them.
@@ -171,14 +172,17 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, "measure nested.jsonl -s 'answer.p 1'", "no column", """jq -c '."p 1" = .answer."p 1"' FILE"""),
     (3, "measure nested.parquet -s answer.p", "no column", "(SELECT *, answer.p AS p FROM 'FILE')"),
     (3, "measure nested.jsonl --probs answer.*", "no column fits", "jq -c '.NAME = .answer.NAME' FILE"),
-    (3, "measure nested.jsonl -s answer", "an object at row 1 is not a number", "jq -c '. + .answer' FILE"),
-    (3, "measure nested.jsonl --probs answer", "no list of numbers shows how", "jq -c '. + .answer' FILE"),
+    (3, "measure nested.jsonl -s answer", "an object at row 1", "jq -c '.answer + del(.answer)' FILE"),
+    (3, "measure nested.jsonl --probs answer", "no list of numbers", "jq -c '.answer + del(.answer)' FILE"),
     (
         3,
         "measure bigquery.jsonl -s probs",
         "a list at row 1 is not a number",
         """jq -c '. + ([.probs[] | {("p_" + .label): .prob}] | add)' FILE""",
     ),
+    (3, 'measure quoted.jsonl -s "it\'s"', "an object", """jq -c '."it'"'"'s" + del(."it'"'"'s")' FILE"""),
+    (3, "measure quoted.jsonl -s é", "an object", """jq -c '."é" + del(."é")' FILE"""),
+    (3, "measure quoted.jsonl -s é.p", "no column", """jq -c '.p = ."é".p' FILE"""),
     (3, f"measure {MANY} --by a1", "there is no column 'a1'", ""),
     (3, f"report {MANY} --by day -o r.html", "makes over 1,000 groups (1,200 so far)", "take up to 100,000"),
     # Usage.

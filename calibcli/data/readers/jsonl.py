@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from calibcli.data.arrays import DAMAGED, VECTOR_KEYS, source_of
-from calibcli.data.columns import ResolvedColumns
+from calibcli.data.columns import ResolvedColumns, jq, jq_beside, jq_key
 from calibcli.data.readers import Reader, chunks_of, kept_bytes, number_hint, text_problems
 from calibcli.data.score_words import INFINITE, MISSING
 from calibcli.errors import InputProblem, first_words
@@ -256,17 +256,16 @@ BY_COLUMNS = (
 
 def _within(name: str, value: object, *, first: bool) -> str:
     """Return what to do about an object or a list where a number should be."""
-    key = name if name.isidentifier() else json.dumps(name)
-    within = f"what is within {name!r} is no column: jq -c "
+    within = f"what is within {name!r} is no column: "
     if isinstance(value, dict) and not all(map(str.isdecimal, value)):
-        return f"{within}'. + .{key}' FILE makes columns of it"
+        return f"{within}{jq_beside(name)} makes columns of it"
     if isinstance(value, list) and value and isinstance(value[0], dict):
         # As BigQuery writes probabilities of classes.
-        texts = [one for one, held in value[0].items() if isinstance(held, str) and one.isidentifier()]
-        numbers = [one for one, held in value[0].items() if isinstance(held, float) and one.isidentifier()]
+        texts = [jq_key(one) for one, held in value[0].items() if isinstance(held, str)]
+        numbers = [jq_key(one) for one, held in value[0].items() if isinstance(held, float)]
         if texts and numbers:
-            each = f'[.{key}[] | {{("p_" + .{texts[0]}): .{numbers[0]}}}]'
-            return f"{within}'. + ({each} | add)' FILE makes columns of it"
+            each = f'[.{jq_key(name)}[] | {{("p_" + .{texts[0]}): .{numbers[0]}}}]'
+            return f"{within}{jq(f'. + ({each} | add)')} makes columns of it"
     whole = isinstance(value, list | dict) and first
     return BY_COLUMNS if whole else "is it the right key?"
 
