@@ -18,7 +18,7 @@ from calibcli.commands.added_columns import (
 from calibcli.commands.predicting import ApplyRequest, fitted_rate, refuse_names
 from calibcli.commands.through_maps import as_fitted
 from calibcli.data.engines import engine_named
-from calibcli.data.files import Found, fixed_part, found_in, is_pattern, is_read_once
+from calibcli.data.files import Found, InputFile, fixed_part, found_in, is_pattern, is_read_once
 from calibcli.data.formats import compression_of, format_of, split_forced
 from calibcli.data.fragments import MOST_REFUSED, columns_of, list_fragments, together
 from calibcli.data.objects import content_of_file, is_object, parted
@@ -325,10 +325,8 @@ def apply_folder(
     left = there if skip_existing else set[str]()
     notes: tuple[str, ...] = ()
     if not isinstance(requested.loaded, ClassArtifact):
-        # An input whose output is there may be gone bad since.
-        unmade = (file for file, (_, output) in zip(found.files, pairs, strict=True) if output not in left)
-        files = tuple(dict.fromkeys((found.files[0], *unmade)))
-        requested, notes = _with_one_score(requested, replace(found, files=files))
+        unmade = [file for file, (_, output) in zip(found.files, pairs, strict=True) if output not in left]
+        requested, notes = _with_one_score(requested, found, unmade=unmade)
     unknown = refuse_other_maps(requested, out_dir, there) if skip_existing else ()
     wanted = [pair for pair in pairs if pair[1] not in left]
     engine = engine_named(reading.engine, reading.jobs or 1, address=reading.engine_address)
@@ -381,24 +379,31 @@ def _is_newer(path: str, output: str) -> bool:
     return False
 
 
-def _with_one_score(requested: ApplyRequest, found: Found) -> tuple[ApplyRequest, tuple[str, ...]]:
+def _with_one_score(
+    requested: ApplyRequest, found: Found, *, unmade: Sequence[InputFile]
+) -> tuple[ApplyRequest, tuple[str, ...]]:
     """Name the score column of the first file for all, and return what is said of it.
 
-    Files without it are refused before any output is written.
+    Files without it are refused before any output is written, but not the first where its output is there.
     """
     refused: list[CalibcliError] = []
     columns, first = replace(as_fitted(requested.columns, requested.loaded), labelled=False), None
-    for file in found.files:
+    for file in dict.fromkeys((found.files[0], *unmade)):
         try:
             part = list_fragments(replace(found, files=(file,)), input_format=requested.input_format)[0]
             resolved = columns_of(part, columns, first=first)
             first = resolved if first is None else first
         except InputProblem as problem:
+            if file not in unmade:
+                # It may be gone bad since.
+                continue
             refused.append(problem)
             if len(refused) == MOST_REFUSED:
                 break
-    if refused or first is None:
+    if refused:
         raise together(refused)
+    if first is None:
+        return requested, ()
     return replace(requested, columns=replace(requested.columns, score=first.score)), first.notes
 
 
