@@ -327,7 +327,9 @@ def copies_of(*counts: Integers) -> int:
 
 def mirrored(table: "Table") -> bool:
     """Whether each score has a counterpart as far from 1, whose rows have as many of the other label."""
-    if table.kind != "exact" or table.distinct < _FEWEST_COUNTS:
+    # Scores that all lie next to 0 and 1 are each other's counterparts without being pairs.
+    cells = np.floor(table.score / (2.0 * _SAME_SCORE))
+    if table.kind != "exact" or 1 + np.count_nonzero(np.diff(cells)) < _FEWEST_COUNTS:
         return False
     ones, zeros = table.positive_rows, table.rows - table.positive_rows
     return np.array_equal(ones, zeros[::-1]) and bool(

@@ -164,6 +164,10 @@ def test_pairs_in_both_orders_are_asked_about(run: Run, tmp_path: Path) -> None:
     both["label"][0] = not both["label"][0]
     in_csv(path, both)
     assert said not in " ".join(run("measure", path, "-m", "ece", code=0).out.split())
+    near = np.arange(100) * 1e-8
+    sure = np.append(near, 1.0 - near / 2.0)
+    in_csv(path, {"score": sure, "label": sure > 0.5})
+    assert said not in " ".join(run("measure", path, "-m", "ece", code=0).out.split())
 
 
 def test_compare_says_so_of_both_sides(run: Run) -> None:
