@@ -115,7 +115,7 @@ def summary_of_input(
     if findings.alike:
         differs = agreeing(len(findings.alike), "differs")
         said = f"{listing([*findings.alike])} {differs} from a value of --where in capitals alone"
-        further = " and files not opened" if findings.unopened else ""
+        further = " or files not opened" if findings.unopened else ""
         notes.append(f"{shown}{further}: {said}: is that meant to be the same?")
     if findings.weightless:
         notes.append(f"{shown}: {weightless_words(findings.weightless)}")

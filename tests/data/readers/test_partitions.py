@@ -225,6 +225,18 @@ def test_files_that_their_paths_rule_out_may_be_damaged() -> None:
             chosen("d", where=(where,))
 
 
+def test_values_in_other_capitals_need_not_be_those_of_files_that_are_not_opened() -> None:
+    """Whose paths may be ruled out by another condition."""
+    write("d/day=1/country=us/a.csv")
+    write("d/day=2/country=DE/a.csv")
+    (note,) = (
+        one
+        for one in read("d", rows=RowSelection.of(["day==1", "country!=US"])).input.notes
+        if "capitals" in one
+    )
+    assert note.startswith("d/day=1/country=us/a.csv or files not opened: 'us' differs from a value of")
+
+
 def test_where_all_files_are_ruled_out_the_first_says_what_is_lacking() -> None:
     """As where no row is selected: a column that is not there, or that nothing is left."""
     for day in (1, 2, 3):
