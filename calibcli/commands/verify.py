@@ -346,8 +346,17 @@ def verify_evaluation(
 _DIGITS = 12
 
 
+def _nearest(verdict: Verdict, relation: Relation) -> float:
+    """Return the bound that a limit is held against, or the value where that alone counts."""
+    bound = verdict.upper if relation is Relation.AT_MOST else verdict.lower
+    return verdict.value if bound is None else bound
+
+
 def _other_sides(rules: Sequence[Rule], report: VerifyReport) -> tuple[str, ...]:
-    """Say which limits pass although the value is farther from the best one on their other side."""
+    """Say which limits pass although the value is farther from the best one on their other side.
+
+    That is so where the bound that lets them pass is: a value alone may be by chance.
+    """
     said = []
     for rule in rules:
         measure, sign = rule.subject, 1.0 if rule.relation is Relation.AT_MOST else -1.0
@@ -360,10 +369,12 @@ def _other_sides(rules: Sequence[Rule], report: VerifyReport) -> tuple[str, ...]
         passed = [
             (sign * (one.value - best), group, one)
             for group, key, one in report.every_verdict
-            if key == rule.key and one.outcome is VerdictName.PASS
+            if key == rule.key
+            and one.outcome is VerdictName.PASS
+            and sign * (_nearest(one, rule.relation) - best) < -abs(rule.limit - best)
         ]
-        off, group, found = min(passed, key=itemgetter(0), default=(0.0, "", None))
-        if found is not None and off < -abs(rule.limit - best):
+        _, group, found = min(passed, key=itemgetter(0), default=(0.0, "", None))
+        if found is not None:
             other = ">=" if rule.relation is Relation.AT_MOST else "<="
             mirrored = in_full(round(2.0 * best - rule.limit, _DIGITS))
             here = f" in {group}" if group else ""
