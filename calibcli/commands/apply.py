@@ -20,7 +20,7 @@ from calibcli.commands.through_maps import as_fitted
 from calibcli.data.engines import engine_named
 from calibcli.data.files import Found, InputFile, fixed_part, found_in, is_pattern, is_read_once
 from calibcli.data.formats import compression_of, format_of, split_forced
-from calibcli.data.fragments import MOST_REFUSED, columns_of, list_fragments, together
+from calibcli.data.fragments import MOST_REFUSED, all_refused, columns_of, list_fragments
 from calibcli.data.objects import content_of_file, is_object, parted
 from calibcli.data.outputs import COMPLETION, check_output, refuse_existing
 from calibcli.data.readers import Fragment
@@ -350,7 +350,7 @@ def apply_folder(
                 parts.append(result)
                 advance(result.rows)
             if refused:
-                raise together(refused)
+                raise all_refused(refused)
     except CalibcliError as problem:
         # A file, or an engine that gave up.
         raise _with_written(problem, len(parts)) from problem.__cause__
@@ -401,7 +401,7 @@ def _with_one_score(
             if len(refused) == MOST_REFUSED:
                 break
     if refused:
-        raise together(refused)
+        raise all_refused(refused)
     if first is None:
         return requested, ()
     return replace(requested, columns=replace(requested.columns, score=first.score)), first.notes

@@ -86,13 +86,13 @@ def list_fragments(
             if len(refused) == MOST_REFUSED:
                 break
     if refused:
-        raise together(refused)
+        raise all_refused(refused)
     if not found.unopened:
         _refuse_unused(input_format, fragments)
     return fragments
 
 
-def together(refused: Sequence[CalibcliError]) -> CalibcliError:
+def all_refused(refused: Sequence[CalibcliError]) -> CalibcliError:
     """Return the first of some problems with files, with what the others say."""
     first, *others = refused
     if others:
